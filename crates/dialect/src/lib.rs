@@ -1,1 +1,30 @@
-//! placeholder
+//! How each coding agent writes its sessions.
+//!
+//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an intention becomes a plan.
+//! It does no I/O and reads no clock or environment: files come through [`Files`], the environment is an argument.
+//! One folder per agent family; [`all`] lists what there is.
+
+mod capabilities;
+mod contract;
+mod environment;
+mod files;
+mod reader;
+mod registry;
+
+pub mod claude;
+pub mod clinvoker;
+pub mod codex;
+pub mod myagents;
+pub mod oas;
+pub mod pi;
+pub mod unknown;
+
+pub use capabilities::{Capabilities, Operation, Support};
+pub use contract::{
+    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
+    tool_paths,
+};
+pub use environment::Environment;
+pub use files::{FileInfo, FileKind, Files, MemoryFiles};
+pub use reader::{Depth, ReadSession, Reader};
+pub use registry::{all, by_name, recognise};

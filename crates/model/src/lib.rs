@@ -1,1 +1,38 @@
-//! placeholder
+//! The one model of an agent's session.
+//!
+//! Every agent writes its sessions in its own way; this crate holds what they have in common, and nothing else: bytes
+//! that tile into spans, records seen as entries, entries linked into a tree, what a model would be sent for a leaf,
+//! and what is known about the session as a whole. It is pure: no file, no clock, no environment. How a particular
+//! agent writes is the business of `boswell-dialect`, where the bytes live that of `boswell-store`.
+
+pub mod json;
+
+mod context;
+mod entry;
+mod error;
+mod facts;
+mod log;
+mod names;
+mod problem;
+mod reference;
+mod session;
+mod span;
+mod time;
+mod tree;
+mod usage;
+mod view;
+
+pub use context::{Context, ContextForm, ContextItem, Message, Settings};
+pub use entry::{EntryKind, Flags, Head, Millis, Slot};
+pub use error::{Error, ErrorKind, Result};
+pub use facts::{Facts, Stated};
+pub use log::{ById, Log};
+pub use names::{Name, Names};
+pub use problem::{Problem, ProblemKind, Repair};
+pub use reference::SessionRef;
+pub use session::{Payloads, SessionView, Tip};
+pub use span::{Framing, Gap, IsRecord, Line, Lines, Piece, Span, SpanKind, Splitter};
+pub use time::Instant;
+pub use tree::Tree;
+pub use usage::{Usage, UsageTally};
+pub use view::{Block, MediaSource, View};

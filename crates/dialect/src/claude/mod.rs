@@ -1,0 +1,1 @@
+//! Claude Code: a chain log per session in a folder per project.

@@ -1,0 +1,1 @@
+//! clinvoker: one JSON document per session, and an index document.

@@ -1,0 +1,1 @@
+//! Codex: rollout files in a folder per day.

@@ -1,0 +1,292 @@
+//! The contract between a dialect and the rest: what each must be able to say.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use boswell_model::json::Object;
+use boswell_model::{
+    Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem, Result, SessionView,
+    Slot, Tip, View,
+};
+
+use crate::{Capabilities, Environment, Files};
+
+/// One agent family's way of writing sessions.
+///
+/// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing knows; for each record
+/// [`head`](Dialect::head) and, if more than the tree is wanted, [`fold`](Dialect::fold); [`link`](Dialect::link) once all
+/// heads are there; then any question about tip, branch, context. No method may panic on any input.
+pub trait Dialect: Send + Sync + fmt::Debug {
+    /// Its name in refs and options, such as `claude`.
+    fn name(&self) -> &'static str;
+
+    /// Its name for people, such as `Claude Code`.
+    fn title(&self) -> &'static str;
+
+    /// The agent that writes it; sessions may name another one in [`Facts::agent`].
+    fn agent(&self) -> &'static str {
+        self.name()
+    }
+
+    /// What it can express.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Roots where the agent would keep its sessions in this environment, most likely one first.
+    fn places(&self, env: &Environment) -> Vec<PathBuf>;
+
+    /// Finds every session below a root from names and small index files, without reading logs.
+    fn discover(&self, files: &dyn Files) -> Result<Found>;
+
+    /// Whether `id` is one that the agent itself would accept. Never true for an id that starts with `-`.
+    fn id_is_valid(&self, id: &str) -> bool;
+
+    /// How much a file given by path looks like a session of this dialect.
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness;
+
+    /// How records stand in a session file of this name.
+    fn framing(&self, _key: &str) -> Framing {
+        Framing::Lines
+    }
+
+    /// Whether an object found behind garbage is a record of its own, not a part of a torn one.
+    fn is_record(&self, object: &Object<'_>) -> bool;
+
+    /// What is known before the log is read: from the row or document of an index, from the file's name.
+    fn begin(&self, _located: &Located) -> Facts {
+        Facts::default()
+    }
+
+    /// Fills in the head of a record. Runs for every record of every file: fast, no look at payloads beyond need.
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names);
+
+    /// Gathers what the record says about the session.
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts);
+
+    /// What side files of the session say about it (a title file, an archive mark); called after the log was read.
+    fn fold_side_files(&self, _files: &dyn Files, _located: &Located, _facts: &mut Facts) -> Result<()> {
+        Ok(())
+    }
+
+    /// The parent of every entry. By default that which it names; of doubled ids the last one counts.
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        let by_id = log.by_id();
+        log.heads.iter().map(|head| head.parent.and_then(|parent| by_id.last(parent))).collect()
+    }
+
+    /// Where the conversation stands according to the agent's newest version.
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip>;
+
+    /// The entry that the user means by "where it stands": the tip with metadata folded away.
+    fn leaf(&self, view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
+        let conversation =
+            |slot: &Slot| view.log.head(*slot).is_some_and(|h| h.kind.is_conversation() && !h.flags.has(Flags::HIDDEN));
+        tip.slot().and_then(|slot| view.tree.ancestors(slot).find(conversation))
+    }
+
+    /// The entries of a branch in reading order, also those before a compaction.
+    fn branch(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        Ok(tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default())
+    }
+
+    /// What a person reads of a record.
+    fn view(&self, object: &Object<'_>) -> View;
+
+    /// What a model would be sent at a tip.
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
+
+    /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
+    fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
+
+    /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
+    fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Files that belong to a session beside its log.
+    fn side_files(&self, _files: &dyn Files, _located: &Located) -> Result<Vec<SideFile>> {
+        Ok(Vec::new())
+    }
+
+    /// Memory files of every project of the store.
+    fn memory(&self, _files: &dyn Files) -> Result<Vec<MemoryFile>> {
+        Ok(Vec::new())
+    }
+
+    /// Sessions in other stores that are the same conversation.
+    fn links(&self, _facts: &Facts, _id: &str) -> Vec<SessionLink> {
+        Vec::new()
+    }
+
+    /// The agent's own command that takes the conversation up again; none where that cannot be done safely.
+    fn resume(&self, _facts: &Facts, _located: &Located) -> Option<ResumeCommand> {
+        None
+    }
+
+    /// Files that an entry read or changed through a tool.
+    fn touched(&self, view: &View) -> Vec<(String, String)> {
+        view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()
+    }
+}
+
+/// Paths named by the arguments of a tool call, each with the tool's name.
+pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
+    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
+        return Vec::new();
+    };
+    ["file_path", "path", "notebook_path", "filePath", "filename"]
+        .iter()
+        .filter_map(|key| raw.get(key)?.text())
+        .filter(|path| !path.is_empty())
+        .map(|path| (path.into_owned(), name.to_owned()))
+        .collect()
+}
+
+/// What a listing found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Sessions, in no particular order.
+    pub sessions: Vec<Located>,
+    /// What is wrong with the store as a whole, such as an index that does not agree with the files: key and problem.
+    pub problems: Vec<(String, Problem)>,
+}
+
+/// A session as a listing finds it.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// Its id.
+    pub id: String,
+    /// Key of its log or document; none when only an index speaks of it.
+    pub key: Option<String>,
+    /// How records stand there.
+    pub framing: Framing,
+    /// Length of the log.
+    pub size: u64,
+    /// When the log was last changed.
+    pub modified: Option<Instant>,
+    /// The JSON that an index holds about it.
+    pub row: Option<Vec<u8>>,
+    /// Why lists leave it out unless asked: `subagent`, `empty`, `prepared`, `archived`…
+    pub hidden: Option<&'static str>,
+    /// Id of the session that it belongs to, for a subagent's.
+    pub owner: Option<String>,
+}
+
+impl Located {
+    /// A session whose log is at `key`.
+    pub fn at(id: impl Into<String>, info: &crate::FileInfo, framing: Framing) -> Self {
+        Located {
+            id: id.into(),
+            key: Some(info.key.clone()),
+            framing,
+            size: info.size,
+            modified: info.modified,
+            row: None,
+            hidden: None,
+            owner: None,
+        }
+    }
+}
+
+/// The beginning of a file, for finding out whose it is.
+#[derive(Debug)]
+pub struct Sample<'a> {
+    /// The file's name.
+    pub name: &'a str,
+    /// Names of the folders above it, nearest first.
+    pub folders: &'a [String],
+    /// Its first records.
+    pub records: &'a [Object<'a>],
+}
+
+/// How much a file looks like a session of a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// Not at all.
+    No,
+    /// Its records could be; so could others'.
+    Maybe,
+    /// Its records have the dialect's own keys.
+    Likely,
+    /// Nothing else writes this.
+    Certain,
+}
+
+/// A file that belongs to a session beside its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideFile {
+    /// Where it is.
+    pub key: String,
+    /// What it is.
+    pub kind: SideKind,
+    /// Its length.
+    pub size: u64,
+}
+
+/// What a side file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SideKind {
+    /// Transcript of a subagent.
+    Subagent,
+    /// Output of a tool too long for the log.
+    ToolOutput,
+    /// A file that was attached to a message.
+    Attachment,
+    /// A copy of a file before an edit.
+    Checkpoint,
+    /// Title, archive mark and other small files about the session.
+    Meta,
+}
+
+impl SideKind {
+    /// Its name in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            SideKind::Subagent => "subagent",
+            SideKind::ToolOutput => "tool_output",
+            SideKind::Attachment => "attachment",
+            SideKind::Checkpoint => "checkpoint",
+            SideKind::Meta => "meta",
+        }
+    }
+}
+
+/// A file that an agent remembers things in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryFile {
+    /// Where it is.
+    pub key: String,
+    /// What the agent files the project's memory under.
+    pub project_key: String,
+    /// Whether the agent loads its beginning at the start of every session.
+    pub is_index: bool,
+    /// Its length.
+    pub size: u64,
+}
+
+/// What two refs of one conversation are to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// The transcript that the agent's engine keeps of the same conversation.
+    Transcript,
+}
+
+/// Another session that is the same conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionLink {
+    /// What it is to this one.
+    pub kind: LinkKind,
+    /// Dialect of the other one.
+    pub dialect: &'static str,
+    /// Its id.
+    pub id: String,
+}
+
+/// A command that takes a conversation up again, as separate words: no shell is involved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumeCommand {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Folder to start it in.
+    pub cwd: Option<String>,
+}

@@ -1,0 +1,153 @@
+//! What a dialect may look at: files below its root, by key.
+
+use std::collections::BTreeMap;
+
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+/// What stands at a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A socket, a pipe, a device, a link that leads nowhere: never opened.
+    Other,
+}
+
+/// A file as a listing shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Path below the root, parts joined by `/`.
+    pub key: String,
+    /// What it is.
+    pub kind: FileKind,
+    /// Its length.
+    pub size: u64,
+    /// When it was last changed.
+    pub modified: Option<Instant>,
+}
+
+impl FileInfo {
+    /// The last part of the key.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or(&self.key)
+    }
+
+    /// The name without `suffix`, if it ends so and something is left.
+    pub fn stem(&self, suffix: &str) -> Option<&str> {
+        self.name().strip_suffix(suffix).filter(|stem| !stem.is_empty())
+    }
+
+    /// Whether it is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.kind == FileKind::File
+    }
+
+    /// Whether it is a folder.
+    pub fn is_folder(&self) -> bool {
+        self.kind == FileKind::Folder
+    }
+}
+
+/// Read access to the files of one store.
+pub trait Files {
+    /// What stands directly in a folder (`""` is the root), sorted by name. A folder that is not there is empty.
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
+
+    /// What stands at a key; none if nothing does.
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>>;
+
+    /// Up to `len` bytes from `at`. A file that is not there is [`ErrorKind::NotFound`].
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>>;
+
+    /// A whole file, refused when it is longer than `limit`; none if it is not there.
+    fn read_whole(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        match self.stat(key)? {
+            Some(info) if info.is_file() && info.size <= limit => {
+                self.read(key, 0, usize::try_from(info.size).unwrap_or(usize::MAX)).map(Some)
+            }
+            Some(info) if info.is_file() => Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{key}` is {} bytes long, more than the {limit} that such a file may have", info.size),
+            )),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Files in memory, for tests and for files handed over one by one.
+#[derive(Debug, Default, Clone)]
+pub struct MemoryFiles {
+    files: BTreeMap<String, (Vec<u8>, Option<Instant>)>,
+}
+
+impl MemoryFiles {
+    /// Puts a file.
+    pub fn put(&mut self, key: &str, bytes: impl Into<Vec<u8>>, modified: Option<Instant>) {
+        self.files.insert(key.to_owned(), (bytes.into(), modified));
+    }
+
+    fn info(&self, key: &str) -> Option<FileInfo> {
+        if let Some((bytes, modified)) = self.files.get(key) {
+            return Some(FileInfo {
+                key: key.to_owned(),
+                kind: FileKind::File,
+                size: bytes.len() as u64,
+                modified: *modified,
+            });
+        }
+        let below = format!("{key}/");
+        let any = self.files.range(below.clone()..).next().is_some_and(|(k, _)| k.starts_with(&below));
+        any.then(|| FileInfo { key: key.to_owned(), kind: FileKind::Folder, size: 0, modified: None })
+    }
+}
+
+impl Files for MemoryFiles {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut out: Vec<FileInfo> = Vec::new();
+        for key in self.files.keys().filter(|k| k.starts_with(&below)) {
+            let rest = key.get(below.len()..).unwrap_or("");
+            let child = format!("{below}{}", rest.split('/').next().unwrap_or(rest));
+            if out.last().is_none_or(|last| last.key != child) {
+                out.extend(self.info(&child));
+            }
+        }
+        out.sort_by(|a, b| a.key.cmp(&b.key));
+        out.dedup_by(|a, b| a.key == b.key);
+        Ok(out)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        Ok(self.info(key))
+    }
+
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
+        let Some((bytes, _)) = self.files.get(key) else {
+            return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{key}`")));
+        };
+        let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+        let to = from.saturating_add(len).min(bytes.len());
+        Ok(bytes.get(from..to).unwrap_or(b"").to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listings_show_files_and_folders_once() {
+        let mut files = MemoryFiles::default();
+        for key in ["a.json", "p/x.jsonl", "p/x/sub/1", "p.d/y", "p/z"] {
+            files.put(key, "1", None);
+        }
+        let keys = |folder: &str| files.list(folder).unwrap().into_iter().map(|i| i.key).collect::<Vec<_>>();
+        assert_eq!(keys(""), ["a.json", "p", "p.d"]);
+        assert_eq!(keys("p"), ["p/x", "p/x.jsonl", "p/z"]);
+        assert_eq!(keys("nowhere"), [] as [&str; 0]);
+        assert_eq!(files.read("a.json", 0, 9).unwrap(), b"1");
+        assert!(files.read("nope", 0, 1).unwrap_err().is_not_found());
+    }
+}

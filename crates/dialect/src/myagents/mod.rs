@@ -1,0 +1,1 @@
+//! MyAgents: an index array, and a line log per session.

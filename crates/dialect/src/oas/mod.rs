@@ -1,0 +1,1 @@
+//! open-agent-sdk: a header and rows.

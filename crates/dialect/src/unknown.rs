@@ -1,0 +1,117 @@
+//! Any file of JSON records whose agent we do not know: read, counted and exported, never interpreted.
+
+use std::path::PathBuf;
+
+use boswell_model::json::{Json, Object};
+use boswell_model::{
+    Context, ContextItem, EntryKind, Facts, Head, Instant, Message, Names, Result, SessionView, Slot, Tip, View,
+};
+
+use crate::{Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support};
+
+/// The dialect of files that no other dialect recognises.
+#[derive(Debug)]
+pub struct Unknown;
+
+impl Dialect for Unknown {
+    fn name(&self) -> &'static str {
+        "unknown"
+    }
+
+    fn title(&self) -> &'static str {
+        "unknown"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new(&[(Operation::Read, Support::Native)])
+    }
+
+    fn places(&self, _env: &Environment) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn discover(&self, _files: &dyn Files) -> Result<Found> {
+        Ok(Found::default())
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        !id.is_empty() && !id.starts_with('-')
+    }
+
+    fn recognises(&self, _sample: &Sample<'_>) -> Likeness {
+        Likeness::No
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        object.get("type").is_some() || object.get("role").is_some()
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        let word = object.text("type").or_else(|| object.text("role"));
+        head.word = word.and_then(|w| names.intern(&w));
+        head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
+        head.kind = EntryKind::Unknown;
+    }
+
+    fn fold(&self, _object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        facts.saw(head);
+        facts.count(head.word.map_or("", |w| names.text(w)));
+    }
+
+    /// Nothing is known about how such records hang together: each follows the one before it.
+    fn link(&self, log: &boswell_model::Log) -> Vec<Option<Slot>> {
+        log.slots().map(|slot| slot.0.checked_sub(1).map(Slot)).collect()
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        Ok(view.log.slots().next_back().map_or(Tip::Root, Tip::At))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        View::remark(String::from_utf8_lossy(object.raw().bytes()))
+    }
+
+    fn context(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
+        Err(boswell_model::Error::new(
+            boswell_model::ErrorKind::Unsupported,
+            "this file is of no dialect that boswell knows, so nobody can say what a model would be sent",
+        )
+        .hinting("see its records with `boswell show FILE --records`"))
+    }
+
+    fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
+        let content = records.iter().map(|record| Json::from(record.raw())).collect();
+        Message { role: "unknown".to_owned(), content, native: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::Framing;
+
+    use crate::{Depth, Located, Reader};
+
+    use super::*;
+
+    #[test]
+    fn records_of_an_unknown_file_are_counted_by_their_type() {
+        let located = Located {
+            id: "x".into(),
+            key: None,
+            framing: Framing::Lines,
+            size: 0,
+            modified: None,
+            row: None,
+            hidden: None,
+            owner: None,
+        };
+        let bytes =
+            b"{\"type\":\"a\"}\nnot json\n{\"role\":\"user\"}{\"type\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
+        let read = Reader::read(&Unknown, &located, bytes, Depth::Facts);
+        assert_eq!(read.log.heads.len(), 3);
+        assert_eq!(read.facts.kinds.get("a"), Some(&2));
+        assert_eq!(read.log.gaps.len(), 1);
+        assert_eq!(read.tree.path(Slot(2)).len(), 3);
+        assert_eq!(read.log.label(Slot(2)), "#3.2");
+    }
+}

@@ -1,0 +1,239 @@
+//! New JSON, printed as ECMAScript's `JSON.stringify` prints it.
+//!
+//! Agents read our lines with text searches as well as with parsers, so spacing, key order, number form and escapes
+//! must be those of the programs that wrote the rest of the file.
+
+/// A value to be written. Members keep the order in which they were given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Any other number; what is not finite prints as `null`.
+    Float(f64),
+    /// A string of Unicode text.
+    Text(String),
+    /// A string of WTF-8, for text that may hold lone surrogates.
+    Wtf8(Vec<u8>),
+    /// Bytes of an existing value, printed as they are.
+    Raw(Vec<u8>),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object.
+    Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// An object without members.
+    pub fn object() -> Self {
+        Json::Object(Vec::new())
+    }
+
+    /// Adds a member at the end. Does nothing on a value that is not an object.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Json>) -> Self {
+        if let Json::Object(members) = &mut self {
+            members.push((key.to_owned(), value.into()));
+        }
+        self
+    }
+
+    /// Adds a member when there is a value; an absent one leaves no key, as `undefined` does.
+    #[must_use]
+    pub fn with_some(self, key: &str, value: Option<impl Into<Json>>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// The compact text.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+
+    /// Appends the compact text to `out`.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Json::Null => out.extend_from_slice(b"null"),
+            Json::Bool(true) => out.extend_from_slice(b"true"),
+            Json::Bool(false) => out.extend_from_slice(b"false"),
+            Json::Int(n) => out.extend_from_slice(n.to_string().as_bytes()),
+            Json::Float(n) => out.extend_from_slice(number_text(*n).as_bytes()),
+            Json::Text(text) => write_string(text.as_bytes(), out),
+            Json::Wtf8(bytes) => write_string(bytes, out),
+            Json::Raw(bytes) => out.extend_from_slice(bytes),
+            Json::Array(items) => {
+                out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    item.write(out);
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (i, (key, value)) in members.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    write_string(key.as_bytes(), out);
+                    out.push(b':');
+                    value.write(out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Json {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.to_bytes()))
+    }
+}
+
+macro_rules! from {
+    ($($kind:ty, $value:ident => $made:expr;)*) => {
+        $(impl From<$kind> for Json {
+            fn from($value: $kind) -> Json { $made }
+        })*
+    };
+}
+
+from! {
+    bool, b => Json::Bool(b);
+    i64, n => Json::Int(n);
+    i32, n => Json::Int(i64::from(n));
+    u32, n => Json::Int(i64::from(n));
+    u64, n => i64::try_from(n).map_or(Json::Float(n as f64), Json::Int);
+    usize, n => i64::try_from(n).map_or(Json::Float(n as f64), Json::Int);
+    f64, n => Json::Float(n);
+    &str, text => Json::Text(text.to_owned());
+    String, text => Json::Text(text);
+    std::borrow::Cow<'_, str>, text => Json::Text(text.into_owned());
+    &String, text => Json::Text(text.clone());
+    super::Raw<'_>, raw => Json::Raw(raw.bytes().to_vec());
+}
+
+impl<T: Into<Json>> From<Option<T>> for Json {
+    fn from(value: Option<T>) -> Json {
+        value.map_or(Json::Null, Into::into)
+    }
+}
+
+impl<T: Into<Json>> From<Vec<T>> for Json {
+    fn from(items: Vec<T>) -> Json {
+        Json::Array(items.into_iter().map(Into::into).collect())
+    }
+}
+
+/// A number as ECMAScript prints it: shortest form that reads back, `5e-7`, `1e+21`, no `.0`, `null` when not finite.
+pub fn number_text(n: f64) -> String {
+    if n.is_finite() { ryu_js::Buffer::new().format(n).to_owned() } else { "null".to_owned() }
+}
+
+/// Appends a string token made of WTF-8 text, escaped as well-formed `JSON.stringify` escapes it.
+pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut plain = 0;
+    let mut at = 0;
+    while let Some(byte) = wtf8.get(at) {
+        let mut taken = 1;
+        let escape = match byte {
+            b'"' => "\\\"".to_owned(),
+            b'\\' => "\\\\".to_owned(),
+            b'\n' => "\\n".to_owned(),
+            b'\r' => "\\r".to_owned(),
+            b'\t' => "\\t".to_owned(),
+            8 => "\\b".to_owned(),
+            12 => "\\f".to_owned(),
+            0..=0x1F => format!("\\u{byte:04x}"),
+            0xED => match (wtf8.get(at + 1), wtf8.get(at + 2)) {
+                (Some(second @ 0xA0..=0xBF), Some(third)) => {
+                    taken = 3;
+                    let unit = 0xD000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
+                    format!("\\u{unit:04x}")
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            },
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        out.extend_from_slice(wtf8.get(plain..at).unwrap_or(b""));
+        out.extend_from_slice(escape.as_bytes());
+        at += taken;
+        plain = at;
+    }
+    out.extend_from_slice(wtf8.get(plain..).unwrap_or(b""));
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Raw, Str};
+    use super::*;
+
+    #[test]
+    fn numbers_print_as_ecmascript_prints_them() {
+        for (n, text) in [
+            (0.000005, "0.000005"),
+            (5e-7, "5e-7"),
+            (1e21, "1e+21"),
+            (1.0, "1"),
+            (-0.0, "0"),
+            (0.013875000000000002, "0.013875000000000002"),
+            (f64::NAN, "null"),
+            (f64::INFINITY, "null"),
+        ] {
+            assert_eq!(number_text(n), text);
+        }
+    }
+
+    #[test]
+    fn members_keep_their_order_and_absent_ones_leave_no_key() {
+        let value = Json::object()
+            .with("z", 1i64)
+            .with_some("gone", None::<i64>)
+            .with("a", vec!["x", "会"])
+            .with("n", None::<i64>);
+        assert_eq!(value.to_string(), r#"{"z":1,"a":["x","会"],"n":null}"#);
+    }
+
+    #[test]
+    fn control_characters_and_surrogates_are_escaped_and_line_separators_are_not() {
+        let mut out = Vec::new();
+        write_string("\u{0}\u{1f}\u{7f}\u{2028}é".as_bytes(), &mut out);
+        assert_eq!(out, "\"\\u0000\\u001f\u{7f}\u{2028}é\"".as_bytes());
+        out.clear();
+        write_string(&[0xED, 0xA0, 0xBD, b'x', 0xED, 0x95, 0x9C], &mut out);
+        assert_eq!(out, "\"\\ud83dx한\"".as_bytes());
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_reads_back_as_written(units in proptest::collection::vec(any::<u16>(), 0..20)) {
+            let token: String = units.iter().map(|u| format!("\\u{u:04x}")).collect();
+            let token = format!("\"{token}\"");
+            let wtf8 = Str::trusted(token.as_bytes()).to_wtf8().into_owned();
+            let mut printed = Vec::new();
+            write_string(&wtf8, &mut printed);
+            prop_assert!(Raw::parse(&printed).is_ok());
+            prop_assert_eq!(Str::trusted(&printed).to_wtf8().into_owned(), wtf8);
+        }
+    }
+}

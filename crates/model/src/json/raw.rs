@@ -1,0 +1,295 @@
+//! A value as it stands in the file, looked into without copying.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+use super::Str;
+
+/// The bytes of one JSON value.
+///
+/// Made from spans that the scanner accepted. On other bytes every question is answered with "no", never with a panic.
+#[derive(Debug, Clone, Copy)]
+pub struct Raw<'a>(&'a [u8]);
+
+/// What sort of value it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl<'a> Raw<'a> {
+    /// Takes bytes that the scanner accepted, without white space around them.
+    pub fn trusted(bytes: &'a [u8]) -> Self {
+        Raw(bytes)
+    }
+
+    /// Checks that `bytes` are one value, white space around it allowed.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, super::Fault> {
+        let start = bytes.iter().position(|b| !is_space(*b)).unwrap_or(bytes.len());
+        let end = super::value_end(bytes, start)?;
+        match bytes.get(end..).unwrap_or(b"").iter().position(|b| !is_space(*b)) {
+            Some(extra) => Err(super::Fault { at: end + extra, kind: super::FaultKind::Unexpected }),
+            None => Ok(Raw(bytes.get(start..end).unwrap_or(b"null"))),
+        }
+    }
+
+    /// The bytes as they stand in the file.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// What sort of value it is.
+    pub fn kind(&self) -> Kind {
+        match self.0.first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'-' | b'0'..=b'9') => Kind::Number,
+            _ => Kind::Null,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The string token, if it is a string.
+    pub fn string(&self) -> Option<Str<'a>> {
+        (self.kind() == Kind::String).then(|| Str::trusted(self.0))
+    }
+
+    /// The text, if it is a string.
+    pub fn text(&self) -> Option<Cow<'a, str>> {
+        self.string().map(|s| s.to_text())
+    }
+
+    /// Whether it is the string `text`.
+    pub fn is(&self, text: &str) -> bool {
+        self.string().is_some_and(|s| s.is(text))
+    }
+
+    /// The truth value, if it is one.
+    pub fn bool(&self) -> Option<bool> {
+        match self.0 {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn f64(&self) -> Option<f64> {
+        if self.kind() != Kind::Number {
+            return None;
+        }
+        std::str::from_utf8(self.0).ok()?.parse().ok()
+    }
+
+    /// The number as a whole one: integers as written, floats rounded towards zero when they are finite.
+    pub fn i64(&self) -> Option<i64> {
+        if self.kind() != Kind::Number {
+            return None;
+        }
+        let text = std::str::from_utf8(self.0).ok()?;
+        text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite()).map(|n| n as i64))
+    }
+
+    /// The number as a count: negative ones are none.
+    pub fn u64(&self) -> Option<u64> {
+        self.i64().and_then(|n| u64::try_from(n).ok())
+    }
+
+    /// The value of `key`, if it is an object; of a doubled key the last one.
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
+        let mut found = None;
+        for (name, value) in self.members() {
+            if name.is(key) {
+                found = Some(value);
+            }
+        }
+        found
+    }
+
+    /// The value at a path of keys.
+    pub fn at(&self, path: &[&str]) -> Option<Raw<'a>> {
+        path.iter().try_fold(*self, |value, key| value.get(key))
+    }
+
+    /// The members in file order; none if it is not an object.
+    pub fn members(&self) -> Members<'a> {
+        Members { walk: Walk::into(self.0, b'{') }
+    }
+
+    /// The items in order; none if it is not an array.
+    pub fn items(&self) -> Items<'a> {
+        Items { walk: Walk::into(self.0, b'[') }
+    }
+}
+
+/// The members of an object.
+#[derive(Debug, Clone)]
+pub struct Members<'a> {
+    walk: Walk<'a>,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Str<'a>, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.walk.value()?;
+        if key.first() != Some(&b'"') {
+            return None;
+        }
+        let value = self.walk.value()?;
+        Some((Str::trusted(key), Raw(value)))
+    }
+}
+
+/// The items of an array.
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    walk: Walk<'a>,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.walk.value().map(Raw)
+    }
+}
+
+/// Goes from value to value inside a container that is known to be well formed: punctuation is skipped, not checked.
+#[derive(Debug, Clone)]
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn into(bytes: &'a [u8], open: u8) -> Self {
+        let at = if bytes.first() == Some(&open) { 1 } else { bytes.len() };
+        Walk { bytes, at }
+    }
+
+    fn value(&mut self) -> Option<&'a [u8]> {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+        let start = self.at;
+        let end = match self.bytes.get(start)? {
+            b'}' | b']' => return None,
+            b'"' => skip_string(self.bytes, start),
+            b'{' | b'[' => skip_container(self.bytes, start),
+            _ => skip_plain(self.bytes, start),
+        };
+        self.at = end;
+        self.bytes.get(start..end).filter(|value| !value.is_empty())
+    }
+}
+
+fn skip_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
+            return bytes.len();
+        };
+        at += step;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+}
+
+fn skip_container(bytes: &[u8], start: usize) -> usize {
+    let mut depth = 0usize;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = skip_string(bytes, at);
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn skip_plain(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        if matches!(byte, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[') || is_space(*byte) {
+            break;
+        }
+        at += 1;
+    }
+    at.max(start + 1)
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_last_of_doubled_keys_wins() {
+        let raw = Raw::trusted(br#"{"a":1,"b":{"a":9},"a":2}"#);
+        assert_eq!(raw.get("a").and_then(|v| v.i64()), Some(2));
+        assert_eq!(raw.at(&["b", "a"]).and_then(|v| v.i64()), Some(9));
+    }
+
+    #[test]
+    fn items_and_members_keep_their_bytes() {
+        let raw = Raw::parse(b" [ 1.50 , \"a,]\" ,{\"k\" : [ ]}, null,-0 ] \n").unwrap();
+        let items: Vec<_> = raw.items().map(|v| std::str::from_utf8(v.bytes()).unwrap()).collect();
+        assert_eq!(items, ["1.50", "\"a,]\"", "{\"k\" : [ ]}", "null", "-0"]);
+        assert!(Raw::parse(b"{} x").is_err());
+    }
+
+    #[test]
+    fn numbers_keep_their_meaning() {
+        assert_eq!(Raw::trusted(b"1763681581544").i64(), Some(1_763_681_581_544));
+        assert_eq!(Raw::trusted(b"1e3").i64(), Some(1000));
+        assert_eq!(Raw::trusted(b"-1").u64(), None);
+        assert_eq!(Raw::trusted(b"\"1\"").i64(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn looking_into_bytes_never_panics_and_ends(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+            let raw = Raw::trusted(&bytes);
+            prop_assert!(raw.members().count() <= bytes.len());
+            prop_assert!(raw.items().count() <= bytes.len());
+            let _ = (raw.text(), raw.f64(), raw.get("a"));
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! Finds where a JSON value ends, and refuses exactly what ECMAScript's `JSON.parse` refuses.
+//!
+//! The one exception is bytes that are not UTF-8: every agent decodes them to U+FFFD before it parses, so they are
+//! content here, and the span that holds them carries a flag.
+
+use memchr::memchr2;
+
+use super::{Raw, Str};
+
+/// Where and why a value is not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Index of the first byte that does not fit.
+    pub at: usize,
+    /// What is wrong there.
+    pub kind: FaultKind,
+}
+
+/// Why a value is not JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The input ends inside the value.
+    Truncated,
+    /// A byte that cannot stand here.
+    Unexpected,
+    /// A raw control character inside a string.
+    Control,
+    /// A backslash that starts no escape.
+    Escape,
+    /// A number such as `01`, `1.` or `-`.
+    Number,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self.kind {
+            FaultKind::Truncated => "the value breaks off",
+            FaultKind::Unexpected => "a character that cannot stand here",
+            FaultKind::Control => "a raw control character inside a string",
+            FaultKind::Escape => "a backslash that starts no escape",
+            FaultKind::Number => "a number that is none",
+        };
+        write!(f, "{what} at byte {}", self.at)
+    }
+}
+
+/// One member of an object, as byte ranges into the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// Start of the key token, at its opening quote.
+    pub key_start: usize,
+    /// End of the key token, after its closing quote.
+    pub key_end: usize,
+    /// Start of the value.
+    pub start: usize,
+    /// End of the value.
+    pub end: usize,
+}
+
+/// A scanned object: its bytes and the places of its own members.
+#[derive(Debug, Clone, Copy)]
+pub struct Object<'a> {
+    bytes: &'a [u8],
+    members: &'a [Member],
+}
+
+impl<'a> Object<'a> {
+    /// Joins the bytes that were scanned with the members that [`scan_object`] found in them.
+    pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
+        Object { bytes, members }
+    }
+
+    /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
+    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
+        self.members.iter().rev().find(|m| self.key(m).is(key)).map(|m| self.value(m))
+    }
+
+    /// The text of a string member.
+    pub fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
+        self.get(key)?.text()
+    }
+
+    /// The members in file order.
+    pub fn members(&self) -> impl Iterator<Item = (Str<'a>, Raw<'a>)> + use<'a> {
+        let this = *self;
+        self.members.iter().map(move |m| (this.key(m), this.value(m)))
+    }
+
+    /// The object as a value.
+    pub fn raw(&self) -> Raw<'a> {
+        Raw::trusted(self.bytes)
+    }
+
+    fn key(&self, m: &Member) -> Str<'a> {
+        Str::trusted(self.bytes.get(m.key_start..m.key_end).unwrap_or(b"\"\""))
+    }
+
+    fn value(&self, m: &Member) -> Raw<'a> {
+        Raw::trusted(self.bytes.get(m.start..m.end).unwrap_or(b"null"))
+    }
+}
+
+/// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and returns where it ends.
+pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
+    members.clear();
+    if bytes.first() != Some(&b'{') {
+        return Err(Fault { at: 0, kind: FaultKind::Unexpected });
+    }
+    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members) }.run()
+}
+
+/// Finds the end of the value that starts at `bytes[at]` (no white space before it).
+pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    Scanner { bytes, at, open: Containers::default(), members: None }.run()
+}
+
+/// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
+#[derive(Default)]
+struct Containers {
+    depth: usize,
+    top: u64,
+    below: Vec<u64>,
+}
+
+impl Containers {
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.below.push(self.top);
+            self.top = 0;
+        }
+        self.top = (self.top << 1) | u64::from(object);
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.top >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.top = self.below.pop().unwrap_or(0);
+        }
+    }
+
+    fn in_object(&self) -> bool {
+        self.top & 1 == 1
+    }
+}
+
+struct Scanner<'b, 'm> {
+    bytes: &'b [u8],
+    at: usize,
+    open: Containers,
+    members: Option<&'m mut Vec<Member>>,
+}
+
+impl Scanner<'_, '_> {
+    fn run(mut self) -> Result<usize, Fault> {
+        let mut own_key = (0, 0);
+        let mut own_value = 0;
+        loop {
+            // A value starts here. Containers open and go on with their first child; the rest ends at once.
+            let opened = match self.peek()? {
+                b'{' => {
+                    self.at += 1;
+                    self.open.push(true);
+                    self.space();
+                    if self.peek()? == b'}' {
+                        false
+                    } else {
+                        let key = self.key()?;
+                        if self.open.depth == 1 {
+                            own_key = key;
+                            own_value = self.at;
+                        }
+                        true
+                    }
+                }
+                b'[' => {
+                    self.at += 1;
+                    self.open.push(false);
+                    self.space();
+                    self.peek()? != b']'
+                }
+                b'"' => {
+                    self.string()?;
+                    false
+                }
+                b'-' | b'0'..=b'9' => {
+                    self.number()?;
+                    false
+                }
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                _ => return Err(self.fault(FaultKind::Unexpected)),
+            };
+            if opened {
+                continue;
+            }
+            // A value ended, or an empty container is about to close: close all that closes here.
+            loop {
+                if self.open.depth == 0 {
+                    return Ok(self.at);
+                }
+                if self.open.depth == 1 && self.open.in_object() && own_value > 0 {
+                    self.note(own_key, own_value);
+                    own_value = 0;
+                }
+                self.space();
+                match (self.peek()?, self.open.in_object()) {
+                    (b'}', true) | (b']', false) => {
+                        self.at += 1;
+                        self.open.pop();
+                    }
+                    (b',', true) => {
+                        self.at += 1;
+                        self.space();
+                        let key = self.key()?;
+                        if self.open.depth == 1 {
+                            own_key = key;
+                            own_value = self.at;
+                        }
+                        break;
+                    }
+                    (b',', false) => {
+                        self.at += 1;
+                        self.space();
+                        break;
+                    }
+                    _ => return Err(self.fault(FaultKind::Unexpected)),
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, key: (usize, usize), start: usize) {
+        let end = self.at;
+        if let Some(members) = self.members.as_deref_mut() {
+            members.push(Member { key_start: key.0, key_end: key.1, start, end });
+        }
+    }
+
+    fn peek(&self) -> Result<u8, Fault> {
+        self.bytes.get(self.at).copied().ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })
+    }
+
+    fn fault(&self, kind: FaultKind) -> Fault {
+        Fault { at: self.at, kind }
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// A key, its colon, and the white space up to the value.
+    fn key(&mut self) -> Result<(usize, usize), Fault> {
+        if self.peek()? != b'"' {
+            return Err(self.fault(FaultKind::Unexpected));
+        }
+        let start = self.at;
+        self.string()?;
+        let end = self.at;
+        self.space();
+        if self.peek()? != b':' {
+            return Err(self.fault(FaultKind::Unexpected));
+        }
+        self.at += 1;
+        self.space();
+        Ok((start, end))
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<bool, Fault> {
+        for (i, want) in word.iter().enumerate() {
+            match self.bytes.get(self.at + i) {
+                Some(found) if found == want => {}
+                Some(_) => return Err(Fault { at: self.at + i, kind: FaultKind::Unexpected }),
+                None => return Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
+            }
+        }
+        self.at += word.len();
+        Ok(false)
+    }
+
+    fn string(&mut self) -> Result<(), Fault> {
+        let start = self.at + 1;
+        let mut at = start;
+        loop {
+            let Some(step) = self.bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
+                return Err(self
+                    .control(start, self.bytes.len())
+                    .unwrap_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }));
+            };
+            at += step;
+            if self.bytes.get(at) == Some(&b'"') {
+                if let Some(fault) = self.control(start, at) {
+                    return Err(fault);
+                }
+                self.at = at + 1;
+                return Ok(());
+            }
+            at = self.escape(at)?;
+        }
+    }
+
+    /// Checks the escape whose backslash is at `at`; returns the index after it.
+    fn escape(&self, at: usize) -> Result<usize, Fault> {
+        match self.bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+            Some(b'u') => {
+                for i in at + 2..at + 6 {
+                    match self.bytes.get(i) {
+                        Some(byte) if byte.is_ascii_hexdigit() => {}
+                        Some(_) => return Err(Fault { at: i, kind: FaultKind::Escape }),
+                        None => return Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
+                    }
+                }
+                Ok(at + 6)
+            }
+            Some(_) => Err(Fault { at, kind: FaultKind::Escape }),
+            None => Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
+        }
+    }
+
+    fn control(&self, start: usize, end: usize) -> Option<Fault> {
+        let text = self.bytes.get(start..end)?;
+        // Written as a fold so that it compiles to wide compares; the search below runs only on broken input.
+        if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
+            return None;
+        }
+        text.iter().position(|b| *b < 0x20).map(|i| Fault { at: start + i, kind: FaultKind::Control })
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        if self.peek()? == b'-' {
+            self.at += 1;
+        }
+        match self.peek()? {
+            b'0' => self.at += 1,
+            b'1'..=b'9' => {
+                self.digits();
+            }
+            _ => return Err(self.fault(FaultKind::Number)),
+        }
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        Ok(())
+    }
+
+    fn some_digits(&mut self) -> Result<(), Fault> {
+        self.peek()?;
+        if self.digits() == 0 { Err(self.fault(FaultKind::Number)) } else { Ok(()) }
+    }
+
+    fn digits(&mut self) -> usize {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+        self.at - start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn members_of(text: &str) -> Vec<(String, String)> {
+        let mut members = Vec::new();
+        let end = scan_object(text.as_bytes(), &mut members).unwrap();
+        Object::new(&text.as_bytes()[..end], &members)
+            .members()
+            .map(|(k, v)| (k.to_text().into_owned(), String::from_utf8(v.bytes().to_vec()).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn members_of_nested_objects_are_not_mistaken_for_own_ones() {
+        let found = members_of(r#"{ "a" : {"b":1,"c":[{"d":2}]} ,"e":[ ],"f":{},"g":"x\"}" }tail"#);
+        let keys: Vec<_> = found.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        assert_eq!(keys, [("a", r#"{"b":1,"c":[{"d":2}]}"#), ("e", "[ ]"), ("f", "{}"), ("g", r#""x\"}""#)]);
+    }
+
+    #[test]
+    fn a_value_a_million_levels_deep_is_scanned() {
+        let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert_eq!(value_end(deep.as_bytes(), 0), Ok(2_000_000));
+        let mixed = format!("{}1{}", "{\"a\":[".repeat(70), "]}".repeat(70));
+        assert_eq!(value_end(mixed.as_bytes(), 0), Ok(mixed.len()));
+        let crossed = mixed.replacen("]}", "}]", 1);
+        assert!(value_end(crossed.as_bytes(), 0).is_err());
+    }
+
+    #[test]
+    fn what_json_parse_refuses_is_refused() {
+        for bad in [
+            "{\"a\":01}",
+            "{\"a\":1.}",
+            "{\"a\":-}",
+            "{\"a\":+1}",
+            "{\"a\":\"\\x\"}",
+            "{\"a\":\"\u{1}\"}",
+            "{\"a\":\"\t\"}",
+            "{'a':1}",
+            "{\"a\":1,}",
+            "{\"a\" 1}",
+            "{,}",
+            "{\"a\":tru}",
+            "{\"a\":NaN}",
+            "{\"a\":\"\\u12g4\"}",
+            "{\"a\":[1,]}",
+        ] {
+            assert!(scan_object(bad.as_bytes(), &mut Vec::new()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_cut_value_is_truncated_at_every_byte() {
+        let whole = r#"{"a":"x\u00e9\n","b":[1.5e+3,true,null],"c":{"d":-0}}"#;
+        for cut in 1..whole.len() {
+            let fault = scan_object(&whole.as_bytes()[..cut], &mut Vec::new()).unwrap_err();
+            assert_eq!(fault.kind, FaultKind::Truncated, "cut at {cut}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_serde_json_on_mutated_json(base in any_json(), flip in any::<(u16, u8)>()) {
+            let mut bytes = base.to_string().into_bytes();
+            prop_assert_eq!(value_end(&bytes, 0), Ok(bytes.len()));
+            let at = usize::from(flip.0) % bytes.len();
+            bytes[at] = flip.1;
+            if let Ok(text) = std::str::from_utf8(&bytes) {
+                let theirs = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+                let ours = value_end(&bytes, 0).is_ok_and(|end| end == bytes.len());
+                // serde_json also takes white space around a value and refuses lone surrogates; we leave both to the caller.
+                if !text.starts_with([' ', '\n', '\t', '\r']) && !text.ends_with([' ', '\n', '\t', '\r']) && !text.contains("\\u") {
+                    prop_assert_eq!(ours, theirs, "{}", text);
+                }
+            }
+        }
+
+        #[test]
+        fn never_panics_on_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = scan_object(&bytes, &mut Vec::new());
+            let _ = value_end(&bytes, 0);
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            (-1e9f64..1e9).prop_map(Into::into),
+            "[a-z\\\\\"\n☃𝄞]{0,12}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(serde_json::Value::from),
+                proptest::collection::btree_map("[a-z]{0,4}", inner, 0..5)
+                    .prop_map(|m| serde_json::Value::Object(m.into_iter().collect())),
+            ]
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! String tokens, decoded on demand to WTF-8.
+//!
+//! JavaScript strings may hold lone surrogates and agents write them as `\ud83d`. Rust's `str` cannot, so the exact
+//! form of a string is WTF-8 bytes; the text for people replaces what is not Unicode by U+FFFD.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// A string token with its quotes, as it stands in the file.
+#[derive(Debug, Clone, Copy)]
+pub struct Str<'a>(&'a [u8]);
+
+impl<'a> Str<'a> {
+    /// Takes a token that the scanner accepted.
+    pub fn trusted(token: &'a [u8]) -> Self {
+        Str(token)
+    }
+
+    /// The bytes between the quotes, still escaped.
+    pub fn escaped(&self) -> &'a [u8] {
+        self.0.get(1..self.0.len().saturating_sub(1)).unwrap_or(b"")
+    }
+
+    /// Whether the string equals `text`.
+    pub fn is(&self, text: &str) -> bool {
+        let inner = self.escaped();
+        inner == text.as_bytes() && memchr(b'\\', inner).is_none()
+            || (memchr(b'\\', inner).is_some() && self.to_wtf8().as_ref() == text.as_bytes())
+    }
+
+    /// The string as WTF-8: UTF-8, with lone surrogates as three bytes. Bytes that were not UTF-8 stay as they are.
+    pub fn to_wtf8(&self) -> Cow<'a, [u8]> {
+        let inner = self.escaped();
+        match memchr(b'\\', inner) {
+            None => Cow::Borrowed(inner),
+            Some(first) => Cow::Owned(unescape(inner, first)),
+        }
+    }
+
+    /// The string as text for people: what is not Unicode becomes U+FFFD.
+    pub fn to_text(&self) -> Cow<'a, str> {
+        match self.to_wtf8() {
+            Cow::Borrowed(bytes) => match simdutf8::basic::from_utf8(bytes) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(bytes),
+            },
+            Cow::Owned(bytes) => Cow::Owned(match String::from_utf8(bytes) {
+                Ok(text) => text,
+                Err(bad) => String::from_utf8_lossy(bad.as_bytes()).into_owned(),
+            }),
+        }
+    }
+}
+
+fn unescape(inner: &[u8], first: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(inner.len());
+    let mut at = 0;
+    let mut next = Some(first);
+    while let Some(step) = next {
+        out.extend_from_slice(inner.get(at..at + step).unwrap_or(b""));
+        at += step;
+        let plain = match inner.get(at + 1) {
+            Some(b'n') => Some(b'\n'),
+            Some(b't') => Some(b'\t'),
+            Some(b'r') => Some(b'\r'),
+            Some(b'b') => Some(8),
+            Some(b'f') => Some(12),
+            Some(b'u') => None,
+            Some(other) => Some(*other),
+            None => break,
+        };
+        at += 2;
+        match plain {
+            Some(byte) => out.push(byte),
+            None => {
+                let unit = hex4(inner, at);
+                at += 4;
+                at += push_unit(&mut out, unit, inner, at);
+            }
+        }
+        next = inner.get(at..).and_then(|rest| memchr(b'\\', rest));
+    }
+    out.extend_from_slice(inner.get(at..).unwrap_or(b""));
+    out
+}
+
+/// Writes a UTF-16 unit, taking the low half of its pair from the input when it is there. Returns what it consumed.
+fn push_unit(out: &mut Vec<u8>, unit: u32, inner: &[u8], at: usize) -> usize {
+    if (0xD800..0xDC00).contains(&unit) && inner.get(at..at + 2) == Some(b"\\u") {
+        let low = hex4(inner, at + 2);
+        if (0xDC00..0xE000).contains(&low) {
+            let scalar = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+            push_scalar(out, char::from_u32(scalar).unwrap_or('\u{FFFD}'));
+            return 6;
+        }
+    }
+    match char::from_u32(unit) {
+        Some(scalar) => push_scalar(out, scalar),
+        None => push_surrogate(out, unit),
+    }
+    0
+}
+
+fn push_scalar(out: &mut Vec<u8>, scalar: char) {
+    out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
+fn push_surrogate(out: &mut Vec<u8>, unit: u32) {
+    out.extend_from_slice(&[0xED, 0x80 | ((unit >> 6) & 0x3F) as u8, 0x80 | (unit & 0x3F) as u8]);
+}
+
+fn hex4(bytes: &[u8], at: usize) -> u32 {
+    let digits = bytes.get(at..at + 4).unwrap_or(b"fffd");
+    digits.iter().fold(0, |value, d| value << 4 | char::from(*d).to_digit(16).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_decode_as_ecmascript_decodes_them() {
+        let token = Str::trusted(br#""a\n\t\"\\\/\u0041\u00e9\u4f1a\ud83d\ude80\b\f\r""#);
+        assert_eq!(token.to_text(), "a\n\t\"\\/Aé会🚀\u{8}\u{c}\r");
+    }
+
+    #[test]
+    fn a_lone_surrogate_survives_in_wtf8_and_shows_as_replacement() {
+        for (token, wtf8) in [
+            (&br#""\ud83d""#[..], &[0xED, 0xA0, 0xBD][..]),
+            (br#""\ude80x""#, &[0xED, 0xBA, 0x80, b'x']),
+            (br#""\ud83d\u0041""#, &[0xED, 0xA0, 0xBD, b'A']),
+        ] {
+            assert_eq!(Str::trusted(token).to_wtf8().as_ref(), wtf8);
+            assert!(Str::trusted(token).to_text().contains('\u{FFFD}'));
+        }
+    }
+
+    #[test]
+    fn equality_sees_through_escapes() {
+        assert!(Str::trusted(br#""type""#).is("type"));
+        assert!(Str::trusted(br#""\u0074ype""#).is("type"));
+        assert!(!Str::trusted(br#""types""#).is("type"));
+    }
+
+    #[test]
+    fn odd_tokens_do_not_panic() {
+        for token in [&b""[..], b"\"", b"\"\\", b"\"\\u12\"", b"\"\\"] {
+            let _ = Str::trusted(token).to_text();
+        }
+    }
+}

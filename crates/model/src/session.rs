@@ -1,0 +1,76 @@
+//! A session as a dialect is asked about it: log, tree, and the bytes of any record on demand.
+
+use std::borrow::Cow;
+
+use crate::json::{Member, Object, scan_object};
+use crate::{Log, Result, Slot, Tree};
+
+/// Where the conversation stands: what the next entry's parent will be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tip {
+    /// Nowhere: the session is empty, or was reset; the next entry is a root.
+    #[default]
+    Root,
+    /// At this entry.
+    At(Slot),
+}
+
+impl Tip {
+    /// The entry, if there is one.
+    pub fn slot(self) -> Option<Slot> {
+        match self {
+            Tip::Root => None,
+            Tip::At(slot) => Some(slot),
+        }
+    }
+}
+
+/// Hands out the bytes of records.
+pub trait Payloads {
+    /// The bytes of the record at `at` of length `len`.
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>>;
+}
+
+impl Payloads for [u8] {
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        let range = usize::try_from(at).ok().zip(usize::try_from(at.saturating_add(len)).ok());
+        Ok(Cow::Borrowed(range.and_then(|(from, to)| self.get(from..to)).unwrap_or(b"")))
+    }
+}
+
+/// What a dialect looks at to answer a question about a session.
+#[derive(Clone, Copy)]
+pub struct SessionView<'a> {
+    /// Heads of all records.
+    pub log: &'a Log,
+    /// Their links.
+    pub tree: &'a Tree,
+    /// Their bytes.
+    pub payloads: &'a dyn Payloads,
+}
+
+impl std::fmt::Debug for SessionView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionView").field("records", &self.log.heads.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> SessionView<'a> {
+    /// The bytes of a record.
+    pub fn payload(&self, slot: Slot) -> Result<Cow<'a, [u8]>> {
+        match self.log.head(slot) {
+            Some(head) => self.payloads.payload(head.at, head.len),
+            None => Ok(Cow::Borrowed(b"")),
+        }
+    }
+
+    /// Reads a record and hands it over scanned. A record that changed under us and is no object now gives `None`.
+    pub fn with_object<T>(&self, slot: Slot, ask: impl FnOnce(&Object<'_>) -> T) -> Result<Option<T>> {
+        let bytes = self.payload(slot)?;
+        let mut members: Vec<Member> = Vec::new();
+        Ok(match scan_object(&bytes, &mut members) {
+            Ok(end) => Some(ask(&Object::new(bytes.get(..end).unwrap_or(b""), &members))),
+            Err(_) => None,
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! The tree of a session: entries linked by parent.
+//!
+//! Parents may come later in the file, be missing, name themselves or run in circles, and there may be several roots.
+//! The tree is built without recursion, breaks every circle at one place, and remembers what it met.
+
+use crate::Slot;
+
+const NONE: u32 = u32::MAX;
+
+/// Entries linked by parent. Twelve bytes an entry.
+#[derive(Debug, Default, Clone)]
+pub struct Tree {
+    up: Vec<u32>,
+    first_child: Vec<u32>,
+    next_sibling: Vec<u32>,
+    cycles: Vec<Slot>,
+}
+
+impl Tree {
+    /// Builds the tree from each entry's parent. Children keep file order.
+    ///
+    /// Where parents run in a circle, the entry of the circle that comes first in the file becomes a root.
+    pub fn build(parents: impl IntoIterator<Item = Option<Slot>>) -> Self {
+        let mut up: Vec<u32> = parents.into_iter().map(|p| p.map_or(NONE, |s| s.0)).collect();
+        let count = up.len();
+        for parent in &mut up {
+            if *parent as usize >= count {
+                *parent = NONE;
+            }
+        }
+        let cycles = break_cycles(&mut up);
+        let mut first_child = vec![NONE; count];
+        let mut next_sibling = vec![NONE; count];
+        for child in (0..count).rev() {
+            let parent = up.get(child).copied().unwrap_or(NONE);
+            if let (Some(first), Some(next)) = (first_child.get_mut(parent as usize), next_sibling.get_mut(child)) {
+                *next = *first;
+                *first = child as u32;
+            }
+        }
+        Tree { up, first_child, next_sibling, cycles }
+    }
+
+    /// How many entries it has.
+    pub fn len(&self) -> usize {
+        self.up.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.up.is_empty()
+    }
+
+    /// The parent of an entry; none for a root.
+    pub fn parent(&self, slot: Slot) -> Option<Slot> {
+        some(self.up.get(slot.index()))
+    }
+
+    /// The children of an entry, in file order.
+    pub fn children(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
+        std::iter::successors(some(self.first_child.get(slot.index())), |s| some(self.next_sibling.get(s.index())))
+    }
+
+    /// Whether nothing hangs below the entry.
+    pub fn is_tip(&self, slot: Slot) -> bool {
+        some(self.first_child.get(slot.index())).is_none()
+    }
+
+    /// Entries that have no parent.
+    pub fn roots(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.up.iter().enumerate().filter(|(_, up)| **up == NONE).map(|(i, _)| Slot(i as u32))
+    }
+
+    /// One entry of every circle that was broken: there its parent link was cut.
+    pub fn cycles(&self) -> &[Slot] {
+        &self.cycles
+    }
+
+    /// From the entry up to its root, the entry first.
+    pub fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
+        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |s| self.parent(*s))
+    }
+
+    /// From the root down to the entry.
+    pub fn path(&self, slot: Slot) -> Vec<Slot> {
+        let mut path: Vec<_> = self.ancestors(slot).collect();
+        path.reverse();
+        path
+    }
+
+    /// The deepest entry that both have above them or are.
+    pub fn common_ancestor(&self, a: Slot, b: Slot) -> Option<Slot> {
+        let (a, b) = (self.path(a), self.path(b));
+        a.iter().zip(&b).take_while(|(x, y)| x == y).last().map(|(x, _)| *x)
+    }
+}
+
+fn some(link: Option<&u32>) -> Option<Slot> {
+    link.copied().filter(|up| *up != NONE).map(Slot)
+}
+
+/// Follows every chain once, marking with the number of the walk; meeting the own mark again means a circle.
+fn break_cycles(up: &mut [u32]) -> Vec<Slot> {
+    let mut walk = vec![NONE; up.len()];
+    let mut cycles = Vec::new();
+    for start in 0..up.len() {
+        let mut at = start as u32;
+        while let Some(mark) = walk.get_mut(at as usize).filter(|m| **m == NONE) {
+            *mark = start as u32;
+            at = up.get(at as usize).copied().unwrap_or(NONE);
+        }
+        if walk.get(at as usize) == Some(&(start as u32)) {
+            let first = first_of_circle(up, at);
+            if let Some(link) = up.get_mut(first as usize) {
+                *link = NONE;
+            }
+            cycles.push(Slot(first));
+        }
+    }
+    cycles
+}
+
+fn first_of_circle(up: &[u32], on_circle: u32) -> u32 {
+    let mut first = on_circle;
+    let mut at = up.get(on_circle as usize).copied().unwrap_or(NONE);
+    while at != on_circle && at != NONE {
+        first = first.min(at);
+        at = up.get(at as usize).copied().unwrap_or(NONE);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tree(parents: &[i64]) -> Tree {
+        Tree::build(parents.iter().map(|p| u32::try_from(*p).ok().map(Slot)))
+    }
+
+    fn slots(of: impl IntoIterator<Item = Slot>) -> Vec<u32> {
+        of.into_iter().map(|s| s.0).collect()
+    }
+
+    #[test]
+    fn branches_roots_and_forward_parents() {
+        let t = tree(&[-1, 0, 1, 0, 5, 1, -1]);
+        assert_eq!(slots(t.roots()), [0, 6]);
+        assert_eq!(slots(t.children(Slot(0))), [1, 3]);
+        assert_eq!(slots(t.children(Slot(1))), [2, 5]);
+        assert_eq!(slots(t.path(Slot(4))), [0, 1, 5, 4]);
+        assert_eq!(t.common_ancestor(Slot(4), Slot(2)), Some(Slot(1)));
+        assert_eq!(t.common_ancestor(Slot(6), Slot(2)), None);
+        assert!(t.is_tip(Slot(4)) && !t.is_tip(Slot(5)));
+    }
+
+    #[test]
+    fn circles_and_self_parents_are_broken_at_their_first_entry() {
+        let t = tree(&[-1, 3, 1, 2, 3, 5]);
+        assert_eq!(slots(t.cycles().iter().copied()), [1, 5]);
+        assert_eq!(slots(t.roots()), [0, 1, 5]);
+        assert_eq!(slots(t.path(Slot(4))), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_chain_of_a_hundred_thousand_is_walked() {
+        let t = tree(&(-1..99_999).collect::<Vec<_>>());
+        assert_eq!(t.path(Slot(99_999)).len(), 100_000);
+    }
+
+    #[test]
+    fn a_parent_beyond_the_end_is_no_parent() {
+        assert_eq!(slots(tree(&[7, 0]).roots()), [0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_links_give_a_forest(parents in proptest::collection::vec(-1i64..12, 0..12)) {
+            let t = tree(&parents);
+            let mut seen = vec![0; parents.len()];
+            let mut open: Vec<_> = t.roots().collect();
+            while let Some(slot) = open.pop() {
+                seen[slot.index()] += 1;
+                open.extend(t.children(slot));
+            }
+            prop_assert!(seen.iter().all(|n| *n == 1), "every entry hangs below exactly one root");
+        }
+    }
+}
