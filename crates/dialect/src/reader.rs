@@ -1,4 +1,4 @@
-//! Reads a session through its dialect, chunk by chunk.
+//! Reads a session through its dialect, line by line.
 
 use boswell_model::{
     Facts, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, SpanKind, Splitter, Tree,
@@ -15,23 +15,15 @@ pub enum Depth {
     Facts,
 }
 
-/// Takes the bytes of a session in order and builds its model. Holds at most one line of it (or one document).
+/// Takes the lines of a session in order and builds its model.
 #[derive(Debug)]
 pub struct Reader<'d> {
     dialect: &'d dyn Dialect,
-    framing: Framing,
-    lines: Lines,
-    state: State<'d>,
-}
-
-#[derive(Debug)]
-struct State<'d> {
-    dialect: &'d dyn Dialect,
     depth: Depth,
+    framing: Framing,
     splitter: Splitter,
     log: Log,
     facts: Facts,
-    document: Vec<u8>,
 }
 
 /// A session that has been read.
@@ -57,63 +49,57 @@ impl<'d> Reader<'d> {
     pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
         let log = Log { ended: true, whole: true, ..Log::default() };
         let facts = dialect.begin(located);
-        let state = State { dialect, depth, splitter: Splitter::default(), log, facts, document: Vec::new() };
-        Reader { dialect, framing: located.framing, lines: Lines::new(0, 1), state }
+        Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts }
     }
 
-    /// Takes the next bytes.
-    pub fn push(&mut self, chunk: &[u8]) {
-        self.state.log.bytes += chunk.len() as u64;
-        if let Some(last) = chunk.last() {
-            self.state.log.ended = *last == b'\n';
-        }
-        if self.framing == Framing::Lines {
-            let state = &mut self.state;
-            self.lines.push(chunk, &mut |line| state.line(line));
-        } else {
-            self.state.document.extend_from_slice(chunk);
-        }
+    /// Takes the next line.
+    pub fn line(&mut self, line: Line<'_>) {
+        self.log.lines = line.number;
+        self.log.bytes = line.at + line.bytes.len() as u64;
+        self.log.ended = line.bytes.last() == Some(&b'\n');
+        let dialect = self.dialect;
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(piece));
+        self.splitter = splitter;
     }
 
-    /// Leaves out the bytes up to `at`, which must be the start of a line: of a large file only the ends are wanted.
-    pub fn skip_to(&mut self, at: u64) {
-        let state = &mut self.state;
-        let next_line = state.log.lines + 1;
-        std::mem::replace(&mut self.lines, Lines::new(at, next_line)).finish(&mut |_| {});
-        state.log.bytes = at;
-        state.log.whole = false;
+    /// Takes a whole document.
+    pub fn document(&mut self, bytes: &[u8]) {
+        self.log.lines = memchr::memchr_iter(b'\n', bytes).count() as u64 + 1;
+        self.log.bytes = bytes.len() as u64;
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.document(bytes, self.framing, &mut |piece| self.piece(piece));
+        self.splitter = splitter;
     }
 
-    /// All bytes were handed over: links the entries.
-    pub fn finish(self) -> ReadSession {
-        let Reader { dialect, framing, lines, mut state } = self;
-        if framing == Framing::Lines {
-            lines.finish(&mut |line| state.line(line));
-        } else {
-            let document = std::mem::take(&mut state.document);
-            state.log.lines = document.split(|b| *b == b'\n').count() as u64;
-            let mut splitter = std::mem::take(&mut state.splitter);
-            splitter.document(&document, framing, &mut |piece| state.piece(piece));
+    /// Notes that lines were left out: counts are lower bounds now.
+    pub fn skipped(&mut self) {
+        self.log.whole = false;
+    }
+
+    /// Everything was handed over: links the entries.
+    pub fn finish(mut self) -> ReadSession {
+        if !self.log.ended
+            && let Some(last) = self.log.heads.last_mut()
+            && last.at + last.len == self.log.bytes
+        {
+            last.flags.set(Flags::UNENDED);
         }
-        let tree = Tree::build(dialect.link(&state.log));
-        ReadSession { log: state.log, tree, facts: state.facts }
+        let tree = Tree::build(self.dialect.link(&self.log));
+        ReadSession { log: self.log, tree, facts: self.facts }
     }
 
     /// Reads a session that is in memory.
     pub fn read(dialect: &dyn Dialect, located: &Located, bytes: &[u8], depth: Depth) -> ReadSession {
         let mut reader = Reader::new(dialect, located, depth);
-        reader.push(bytes);
+        if located.framing == Framing::Lines {
+            let mut lines = Lines::new(0, 1);
+            lines.push(bytes, &mut |line| reader.line(line));
+            lines.finish(&mut |line| reader.line(line));
+        } else {
+            reader.document(bytes);
+        }
         reader.finish()
-    }
-}
-
-impl State<'_> {
-    fn line(&mut self, line: Line<'_>) {
-        self.log.lines = line.number;
-        let dialect = self.dialect;
-        let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(piece));
-        self.splitter = splitter;
     }
 
     fn piece(&mut self, piece: Piece<'_>) {

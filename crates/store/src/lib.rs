@@ -1,1 +1,29 @@
-//! placeholder
+//! An embeddable session store for coding agents.
+//!
+//! A [`Store`] is a dialect on a [`Backend`]: what you open, list and read. [`Stores`] is every store of a machine at once,
+//! with ids resolved across them and sessions that are one conversation joined. Reading needs no lock, never writes a byte,
+//! and gives a [`Session`]: a snapshot that does not change under you.
+//!
+//! It is not a database, not a server and not a search engine: no background work, no network, no printing, no look at
+//! the environment (discovery takes it as an argument).
+
+mod backend;
+mod check;
+mod links;
+mod resolve;
+mod session;
+mod store;
+mod stores;
+mod summary;
+
+pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use check::{Report, check};
+pub use resolve::Selector;
+pub use session::{Entry, RenderedMessage, Session};
+pub use store::{Listing, Store};
+pub use stores::{Place, StoreId, Stores};
+pub use summary::Summary;
+
+pub use boswell_dialect as dialect;
+pub use boswell_model as model;
+pub use boswell_model::{Error, ErrorKind, Result, SessionRef};

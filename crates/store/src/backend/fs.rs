@@ -1,0 +1,244 @@
+//! Files below a root folder.
+//!
+//! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
+//! in the place of a log neither hangs nor feeds us. Keys never leave the root.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the file system")]
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{FileInfo, FileKind};
+use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
+
+use super::{Backend, ObjectReader};
+
+/// How much of a file is asked for at once while lines go by.
+const CHUNK: usize = 1 << 18;
+
+/// A folder of files.
+#[derive(Debug, Clone)]
+pub struct FsBackend {
+    root: PathBuf,
+}
+
+impl FsBackend {
+    /// The files below `root`, which need not exist.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        FsBackend { root: root.into() }
+    }
+
+    fn path(&self, key: &str) -> Result<PathBuf> {
+        let mut path = self.root.clone();
+        for part in key.split('/').filter(|part| !part.is_empty()) {
+            if part == ".." || part == "." || part.contains('\0') || (cfg!(windows) && part.contains(['\\', ':'])) {
+                return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
+            }
+            path.push(part);
+        }
+        Ok(path)
+    }
+}
+
+impl Backend for FsBackend {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        let path = self.path(folder)?;
+        let entries = match std::fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io(path.display(), "list", error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(path.display(), "list", error))?;
+            // A name that is not UTF-8 cannot be a key; SHORTCOMINGS.md says so.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let key = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            found.push(info(key, std::fs::metadata(entry.path()).ok().as_ref()));
+        }
+        found.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(found)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        let path = self.path(key)?;
+        match std::fs::metadata(&path) {
+            Ok(meta) => Ok(Some(info(key.to_owned(), Some(&meta)))),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(Error::io(path.display(), "look at", error)),
+        }
+    }
+
+    fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
+        let path = self.path(key)?;
+        open_regular(&path).map(|file| Box::new(FsObject { file, path }) as Box<dyn ObjectReader>)
+    }
+
+    fn describe(&self, key: &str) -> String {
+        self.path(key).unwrap_or_else(|_| self.root.clone()).display().to_string()
+    }
+}
+
+fn info(key: String, meta: Option<&Metadata>) -> FileInfo {
+    let kind = match meta {
+        Some(meta) if meta.is_file() => FileKind::File,
+        Some(meta) if meta.is_dir() => FileKind::Folder,
+        _ => FileKind::Other,
+    };
+    let size = meta.filter(|m| m.is_file()).map_or(0, Metadata::len);
+    FileInfo { key, kind, size, modified: meta.and_then(modified) }
+}
+
+fn modified(meta: &Metadata) -> Option<Instant> {
+    let time = meta.modified().ok()?;
+    let millis = match time.duration_since(std::time::UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_millis()).ok()?,
+        Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,
+    };
+    Some(Instant::from_millis(millis))
+}
+
+fn open_regular(path: &Path) -> Result<File> {
+    let file = open_without_blocking(path).map_err(|error| Error::io(path.display(), "open", error))?;
+    let meta = file.metadata().map_err(|error| Error::io(path.display(), "look at", error))?;
+    if meta.is_file() {
+        return Ok(file);
+    }
+    let what = if meta.is_dir() { "a folder" } else { "not a regular file" };
+    Err(Error::new(ErrorKind::Invalid, format!("`{}` is {what}", path.display()))
+        .because("boswell opens regular files only, so that a pipe or device in the place of a session cannot harm"))
+}
+
+#[cfg(unix)]
+fn open_without_blocking(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_without_blocking(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+#[derive(Debug)]
+struct FsObject {
+    file: File,
+    path: PathBuf,
+}
+
+impl FsObject {
+    fn fault(&self, error: io::Error) -> Error {
+        Error::io(self.path.display(), "read", error)
+    }
+
+    /// Reads into `buffer` from `at` until it is full or the file ends.
+    fn fill(&self, at: u64, buffer: &mut [u8]) -> Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match read_at(&self.file, rest, at + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.fault(error)),
+            }
+        }
+        Ok(done)
+    }
+}
+
+impl ObjectReader for FsObject {
+    fn end(&self) -> Result<u64> {
+        self.file.metadata().map(|meta| meta.len()).map_err(|error| self.fault(error))
+    }
+
+    fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
+        // The length comes from a head or a listing; the file may have shrunk since, and must not cost more than it holds.
+        let len = len.min(self.end()?.saturating_sub(at));
+        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        let done = self.fill(at, &mut buffer)?;
+        buffer.truncate(done);
+        Ok(buffer)
+    }
+
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+        let mut lines = Lines::new(from, number);
+        let mut buffer = vec![0; CHUNK];
+        let mut at = from;
+        loop {
+            let done = self.fill(at, &mut buffer)?;
+            lines.push(buffer.get(..done).unwrap_or(b""), sink);
+            at += done as u64;
+            if done < buffer.len() {
+                break;
+            }
+        }
+        lines.finish(sink);
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_leave_the_root_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = FsBackend::new(folder.path().join("root"));
+        std::fs::write(folder.path().join("secret"), "x").unwrap();
+        for key in ["../secret", "a/../../secret", "./x", "a/\0"] {
+            assert_eq!(backend.open(key).unwrap_err().kind(), ErrorKind::Invalid, "{key}");
+        }
+        assert!(backend.open("nothing").unwrap_err().is_not_found());
+        assert!(backend.list("nothing").unwrap().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_folders_and_loops_are_seen_and_never_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        std::fs::create_dir(root.join("dir.jsonl")).unwrap();
+        std::os::unix::fs::symlink("loop.jsonl", root.join("loop.jsonl")).unwrap();
+        let status = std::process::Command::new("mkfifo").arg(root.join("pipe.jsonl")).status().unwrap();
+        assert!(status.success());
+        let _socket = std::os::unix::net::UnixListener::bind(root.join("sock.jsonl")).unwrap();
+        let backend = FsBackend::new(root);
+        let kinds: Vec<_> = backend.list("").unwrap().into_iter().map(|i| (i.key, i.kind)).collect();
+        let other = FileKind::Other;
+        let expected = [("dir.jsonl", FileKind::Folder), ("loop.jsonl", other), ("pipe.jsonl", other), ("sock.jsonl", other)];
+        assert_eq!(kinds, expected.map(|(k, v)| (k.to_owned(), v)));
+        for key in ["dir.jsonl", "loop.jsonl", "pipe.jsonl", "sock.jsonl"] {
+            assert!(backend.open(key).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn lines_come_whole_whatever_their_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "x".repeat(CHUNK * 2 + 17);
+        let text = format!("a\n{long}\n\nlast");
+        std::fs::write(folder.path().join("f"), &text).unwrap();
+        let object = FsBackend::new(folder.path()).open("f").unwrap();
+        let mut seen = Vec::new();
+        object.lines(0, 1, &mut |line| seen.push((line.at, line.number, line.bytes.len()))).unwrap();
+        let at = long.len() as u64;
+        assert_eq!(seen, [(0, 1, 2), (2, 2, long.len() + 1), (at + 3, 3, 1), (at + 4, 4, 4)]);
+        assert_eq!(object.read(at + 4, 1 << 40).unwrap(), b"last");
+        let mut tail = Vec::new();
+        object.lines(at + 3, 3, &mut |line| tail.push(line.number)).unwrap();
+        assert_eq!(tail, [3, 4]);
+    }
+}
