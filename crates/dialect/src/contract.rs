@@ -48,6 +48,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Framing::Lines
     }
 
+    /// Whether an id stands for one entry of a session only; false where the agent counts anew after a rewind.
+    fn ids_are_unique(&self) -> bool {
+        true
+    }
+
     /// Whether an object found behind garbage is a record of its own, not a part of a torn one.
     fn is_record(&self, object: &Object<'_>) -> bool;
 

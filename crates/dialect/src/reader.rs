@@ -1,7 +1,7 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    Facts, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, SpanKind, Splitter, Tree,
+    Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, SpanKind, Splitter, Tree,
 };
 
 use crate::{Dialect, Located};

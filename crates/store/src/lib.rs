@@ -18,10 +18,11 @@ mod summary;
 
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
 pub use check::{Report, check};
-pub use resolve::Selector;
+pub use links::Conversation;
+pub use resolve::{Resolved, Selector};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};
-pub use stores::{Place, StoreId, Stores};
+pub use stores::{Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
 
 pub use boswell_dialect as dialect;

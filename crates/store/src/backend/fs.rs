@@ -46,7 +46,9 @@ impl Backend for FsBackend {
         let path = self.path(folder)?;
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Vec::new());
+            }
             Err(error) => return Err(Error::io(path.display(), "list", error)),
         };
         let mut found = Vec::new();
@@ -218,7 +220,8 @@ mod tests {
         let backend = FsBackend::new(root);
         let kinds: Vec<_> = backend.list("").unwrap().into_iter().map(|i| (i.key, i.kind)).collect();
         let other = FileKind::Other;
-        let expected = [("dir.jsonl", FileKind::Folder), ("loop.jsonl", other), ("pipe.jsonl", other), ("sock.jsonl", other)];
+        let expected =
+            [("dir.jsonl", FileKind::Folder), ("loop.jsonl", other), ("pipe.jsonl", other), ("sock.jsonl", other)];
         assert_eq!(kinds, expected.map(|(k, v)| (k.to_owned(), v)));
         for key in ["dir.jsonl", "loop.jsonl", "pipe.jsonl", "sock.jsonl"] {
             assert!(backend.open(key).is_err(), "{key}");

@@ -1,0 +1,251 @@
+//! Finds the session that a person means.
+
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{Located, by_name};
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::links::{Conversation, join};
+use crate::{Store, StoreId, Stores, Summary};
+
+/// What a person typed for a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// `DIALECT:ID`, the id possibly a prefix.
+    Ref(String, String),
+    /// An id or the beginning of one.
+    Prefix(String),
+    /// A path of a session file.
+    Path(PathBuf),
+    /// `@last`: what `continue` would take.
+    Last,
+    /// `@here`: the most recent one of this project.
+    Here,
+}
+
+impl Selector {
+    /// Reads what was typed. Nothing is looked up.
+    pub fn parse(text: &str) -> Result<Selector> {
+        match text {
+            "" => {
+                return Err(Error::new(ErrorKind::Invalid, "a session is needed, and the one given is empty")
+                    .hinting("see them with `boswell list`"));
+            }
+            "@last" => return Ok(Selector::Last),
+            "@here" => return Ok(Selector::Here),
+            _ => {}
+        }
+        if let Some((dialect, id)) = text.split_once(':')
+            && by_name(dialect).is_some()
+            && !id.is_empty()
+        {
+            return Ok(Selector::Ref(dialect.to_owned(), id.to_owned()));
+        }
+        if text.contains(['/', '\\']) || text.ends_with(".jsonl") || text.ends_with(".json") || text.contains(".jsonl.")
+        {
+            return Ok(Selector::Path(PathBuf::from(text)));
+        }
+        if text.starts_with('-') || text.contains('\0') || text.len() > 256 {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` cannot be the id of a session", text.escape_debug()),
+            )
+            .because("no agent's ids start with `-`, hold NUL, or are longer than 256 bytes")
+            .hinting("see the sessions with `boswell list`"));
+        }
+        Ok(Selector::Prefix(text.to_owned()))
+    }
+}
+
+/// A session that was found, with the store that holds it.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// Its store.
+    pub store: Store,
+    /// Where it is there.
+    pub located: Located,
+}
+
+impl Stores {
+    /// Conversations of all stores: what is linked is one.
+    pub fn conversations(&self) -> (Vec<Conversation>, crate::stores::Summaries) {
+        let mut all = self.summaries();
+        let sessions = std::mem::take(&mut all.sessions);
+        let conversations = join(sessions, |store, summary| self.links_of(store, summary));
+        (conversations, all)
+    }
+
+    fn links_of(&self, store: StoreId, summary: &Summary) -> Vec<(&'static str, String)> {
+        let Some(store) = self.get(store) else { return Vec::new() };
+        store
+            .dialect()
+            .links(&summary.facts, &summary.reference.id)
+            .into_iter()
+            .map(|link| (link.dialect, link.id))
+            .collect()
+    }
+
+    /// Finds the session that is meant. Of linked ones it takes the fuller side, or that of the dialect `side`.
+    pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Option<&str>) -> Result<Resolved> {
+        match selector {
+            Selector::Path(path) => self.at_path(path).map(|(store, located)| Resolved { store, located }),
+            Selector::Ref(dialect, id) => self.by_prefix(id, Some(dialect), None),
+            Selector::Prefix(id) => self.by_prefix(id, None, side),
+            Selector::Here => self.most_recent(Some(cwd), side),
+            Selector::Last => self.most_recent(Some(cwd), side).or_else(|_| self.most_recent(None, side)),
+        }
+    }
+
+    fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Option<&str>) -> Result<Resolved> {
+        let (held, mut errors) = self.held();
+        let mut candidates: Vec<(StoreId, Located)> = held
+            .into_iter()
+            .filter(|held| dialect.is_none_or(|d| self.get(held.store).is_some_and(|s| s.dialect().name() == d)))
+            .map(|held| (held.store, held.located))
+            .collect();
+        let mut found: Vec<(StoreId, Located)> = candidates.iter().filter(|(_, l)| l.id == prefix).cloned().collect();
+        if found.is_empty() {
+            found = candidates.iter().filter(|(_, l)| starts_with(&l.id, prefix)).cloned().collect();
+        }
+        if found.is_empty() {
+            // The name of a file need not hold the id that the session states of itself.
+            candidates.retain(|(store, located)| self.states_id(*store, located, prefix));
+            found = candidates;
+        }
+        if found.is_empty()
+            && let Some((_, error)) = errors.pop()
+        {
+            return Err(error);
+        }
+        self.one_of(found, prefix, side)
+    }
+
+    fn states_id(&self, store: StoreId, located: &Located, prefix: &str) -> bool {
+        let summary = self.get(store).and_then(|s| s.summary(located).ok());
+        summary.and_then(|s| s.facts.id).is_some_and(|id| starts_with(&id, prefix))
+    }
+
+    fn one_of(&self, found: Vec<(StoreId, Located)>, asked: &str, side: Option<&str>) -> Result<Resolved> {
+        if let [(store, located)] = found.as_slice()
+            && side.is_none()
+        {
+            return self.resolved(*store, located.clone());
+        }
+        let mut summaries = Vec::new();
+        for (store, located) in &found {
+            if let Some(summary) = self.get(*store).map(|s| s.summary(located)) {
+                summaries.push((*store, summary?));
+            }
+        }
+        let mut conversations = join(summaries, |store, summary| self.links_of(store, summary));
+        match conversations.len() {
+            0 => Err(Error::new(ErrorKind::NotFound, format!("no session is called `{}`", asked.escape_debug()))
+                .because("no id in any store begins with it")
+                .hinting("see the sessions with `boswell list --hidden`, the stores with `boswell stores`")),
+            1 => self.side_of(conversations.remove(0), side),
+            count => {
+                let rows: Vec<_> = conversations
+                    .iter()
+                    .take(10)
+                    .map(|c| {
+                        format!("{} ({})", c.front.1.reference, c.front.1.path.as_deref().unwrap_or("only in an index"))
+                    })
+                    .collect();
+                Err(Error::new(ErrorKind::Invalid, format!("`{}` fits {count} sessions", asked.escape_debug()))
+                    .because(rows.join("\n          "))
+                    .hinting("give more of the id, its ref `DIALECT:ID`, or the path of its file"))
+            }
+        }
+    }
+
+    fn side_of(&self, conversation: Conversation, side: Option<&str>) -> Result<Resolved> {
+        let Conversation { front, linked, .. } = conversation;
+        let mut sides: Vec<(StoreId, Summary)> = std::iter::once(front).chain(linked).collect();
+        // Both sides may have been found by one prefix, or only one of them: then the other is looked up by its link.
+        let missing: Vec<_> = sides.iter().flat_map(|(store, summary)| self.links_of(*store, summary)).collect();
+        for (dialect, id) in missing {
+            if !sides.iter().any(|(_, s)| s.reference.dialect == dialect) {
+                sides.extend(self.exact(dialect, &id));
+            }
+        }
+        if let Some(side) = side {
+            sides.retain(|(_, summary)| summary.reference.dialect == side);
+        }
+        let fullest = sides
+            .into_iter()
+            .max_by_key(|(_, s)| if s.complete { (s.records, s.located.size) } else { (u64::MAX, s.located.size) });
+        match fullest {
+            Some((store, summary)) => self.resolved(store, summary.located),
+            None => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session has no side in the dialect `{}`", side.unwrap_or_default()),
+            )
+            .hinting("see both places with `boswell list --json`")),
+        }
+    }
+
+    fn exact(&self, dialect: &str, id: &str) -> Option<(StoreId, Summary)> {
+        let (held, _) = self.held();
+        let found = held
+            .into_iter()
+            .find(|h| h.located.id == id && self.get(h.store).is_some_and(|s| s.dialect().name() == dialect))?;
+        let summary = self.get(found.store)?.summary(&found.located).ok()?;
+        Some((found.store, summary))
+    }
+
+    fn resolved(&self, store: StoreId, located: Located) -> Result<Resolved> {
+        match self.get(store) {
+            Some(store) => Ok(Resolved { store: store.clone(), located }),
+            None => Err(Error::new(ErrorKind::Internal, "a store is missing from its own set")),
+        }
+    }
+
+    fn most_recent(&self, project: Option<&Path>, side: Option<&str>) -> Result<Resolved> {
+        let (conversations, _) = self.conversations();
+        let here = |c: &Conversation| match (project, &c.front.1.facts.project) {
+            (None, _) => true,
+            (Some(cwd), Some(project)) => same_folder(cwd, Path::new(project)),
+            (Some(_), None) => false,
+        };
+        let newest = conversations
+            .into_iter()
+            .filter(|c| c.front.1.hidden().is_none() && here(c))
+            .max_by_key(|c| std::iter::once(&c.front).chain(&c.linked).filter_map(|(_, s)| s.last_active()).max());
+        match (newest, project) {
+            (Some(conversation), _) => self.side_of(conversation, side),
+            (None, Some(cwd)) => {
+                Err(Error::new(ErrorKind::NotFound, format!("no session was held in `{}`", cwd.display()))
+                    .hinting("see the folders that have some with `boswell projects`"))
+            }
+            (None, None) => Err(Error::new(ErrorKind::NotFound, "there are no sessions")
+                .hinting("see where they are looked for with `boswell stores`")),
+        }
+    }
+}
+
+/// Whether an id begins with what was typed. Agents write ids in lower case; people paste them as they come.
+fn starts_with(id: &str, prefix: &str) -> bool {
+    id.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether two paths are the same folder, links followed where they exist.
+pub(crate) fn same_folder(a: &Path, b: &Path) -> bool {
+    a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_is_told_apart_without_looking() {
+        assert_eq!(Selector::parse("@last").unwrap(), Selector::Last);
+        assert_eq!(Selector::parse("0b7e").unwrap(), Selector::Prefix("0b7e".into()));
+        assert_eq!(Selector::parse("unknown:x").unwrap(), Selector::Ref("unknown".into(), "x".into()));
+        assert_eq!(Selector::parse("./a").unwrap(), Selector::Path("./a".into()));
+        assert_eq!(Selector::parse("x.jsonl").unwrap(), Selector::Path("x.jsonl".into()));
+        for bad in ["", "-rf", "--help", "a\0b"] {
+            assert_eq!(Selector::parse(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+        }
+    }
+}

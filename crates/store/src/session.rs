@@ -1,0 +1,233 @@
+//! A session that was read: a snapshot that does not change under you.
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+
+use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
+use boswell_model::json::{Member, Object, scan_object};
+use boswell_model::{
+    Context, ContextItem, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef, SessionView,
+    Slot, Tip, Tree, View,
+};
+
+use crate::backend::{Backend, BackendFiles, ObjectReader};
+
+/// A document larger than this is not read into memory as a whole.
+const LARGEST_DOCUMENT: u64 = 1 << 30;
+
+/// A snapshot of one session: its heads in memory, the bytes of any record on demand.
+#[derive(Debug)]
+pub struct Session {
+    dialect: &'static dyn Dialect,
+    located: Located,
+    path: Option<String>,
+    read: ReadSession,
+    object: Records,
+}
+
+/// An entry with what a person reads of it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its place.
+    pub slot: Slot,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// What a person reads; none if the bytes changed under us and are no record now.
+    pub view: Option<View>,
+}
+
+/// A message of a context with the entry it came from.
+#[derive(Debug)]
+pub struct RenderedMessage {
+    /// The item.
+    pub item: ContextItem,
+    /// The message.
+    pub message: Message,
+}
+
+impl Session {
+    /// Reads the session that a listing found.
+    pub(crate) fn read(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        located: &Located,
+        depth: Depth,
+    ) -> Result<Session> {
+        let mut reader = Reader::new(dialect, located, depth);
+        let object = match &located.key {
+            Some(key) => Some(backend.open(key)?),
+            None => None,
+        };
+        if let Some(object) = &object {
+            feed(&mut reader, object.as_ref(), located)?;
+        }
+        let mut read = reader.finish();
+        if depth == Depth::Facts {
+            dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
+        }
+        let path = located.key.as_deref().map(|key| backend.describe(key));
+        Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)) })
+    }
+
+    /// Which session it is. The id is the listing's, by which it can be found again.
+    pub fn reference(&self) -> SessionRef {
+        SessionRef::new(self.dialect.name(), &self.located.id)
+    }
+
+    /// Its dialect.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    /// Where a listing found it.
+    pub fn located(&self) -> &Located {
+        &self.located
+    }
+
+    /// The path of its log.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// The heads of its records.
+    pub fn log(&self) -> &Log {
+        &self.read.log
+    }
+
+    /// The tree of its entries.
+    pub fn tree(&self) -> &Tree {
+        &self.read.tree
+    }
+
+    /// What is known of it as a whole.
+    pub fn facts(&self) -> &Facts {
+        &self.read.facts
+    }
+
+    /// What a dialect looks at to answer a question.
+    pub fn view(&self) -> SessionView<'_> {
+        self.read.view(&self.object)
+    }
+
+    /// A revision: an opaque token that grows with the log.
+    pub fn revision(&self) -> String {
+        format!("{}", self.read.log.bytes)
+    }
+
+    /// Where the conversation stands.
+    pub fn tip(&self) -> Result<Tip> {
+        self.dialect.tip(&self.view())
+    }
+
+    /// The entry that the user means by "where it stands".
+    pub fn leaf(&self) -> Result<Option<Slot>> {
+        let view = self.view();
+        let tip = self.dialect.tip(&view)?;
+        Ok(self.dialect.leaf(&view, tip))
+    }
+
+    /// The entries of the branch that ends at `tip`, in reading order.
+    pub fn branch(&self, tip: Tip) -> Result<Vec<Slot>> {
+        self.dialect.branch(&self.view(), tip)
+    }
+
+    /// What a model would be sent at `tip`.
+    pub fn context(&self, tip: Tip) -> Result<Context> {
+        self.dialect.context(&self.view(), tip)
+    }
+
+    /// Renders one message of a context.
+    pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
+        let view = self.view();
+        let payloads = item.slots().map(|slot| view.payload(slot)).collect::<Result<Vec<_>>>()?;
+        let mut scanned: Vec<(usize, Vec<Member>)> = Vec::with_capacity(payloads.len());
+        for payload in &payloads {
+            let mut members = Vec::new();
+            let end = scan_object(payload, &mut members).map_err(|_| self.changed())?;
+            scanned.push((end, members));
+        }
+        let objects: Vec<Object<'_>> = payloads
+            .iter()
+            .zip(&scanned)
+            .map(|(bytes, (end, members))| Object::new(bytes.get(..*end).unwrap_or(b""), members))
+            .collect();
+        Ok(RenderedMessage { item: item.clone(), message: self.dialect.render(item, &objects) })
+    }
+
+    /// The entry that a person names: an id, `#line`, or `#line.n`.
+    pub fn find(&self, name: &str) -> Result<Slot> {
+        self.read.log.find(name).ok_or_else(|| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("session {} has no entry `{}`", self.located.id, name.escape_debug()),
+            )
+            .hinting(format!("see its entries with `boswell show {} --records`", self.reference()))
+        })
+    }
+
+    /// Reads one entry.
+    pub fn entry(&self, slot: Slot) -> Result<Entry> {
+        let bytes = self.view().payload(slot)?.into_owned();
+        let view = self.view_of(&bytes);
+        Ok(Entry { slot, bytes, view })
+    }
+
+    /// Every byte of the log, in order, handed over in pieces.
+    pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut at = 0;
+        let end = self.object.with(|object| object.end())?.unwrap_or(0);
+        while at < end {
+            let piece = self.object.with(|object| object.read(at, (1 << 20).min(end - at)))?.unwrap_or_default();
+            if piece.is_empty() {
+                break;
+            }
+            sink(&piece)?;
+            at += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn view_of(&self, bytes: &[u8]) -> Option<View> {
+        let mut members = Vec::new();
+        let end = scan_object(bytes, &mut members).ok()?;
+        Some(self.dialect.view(&Object::new(bytes.get(..end)?, &members)))
+    }
+
+    fn changed(&self) -> Error {
+        Error::new(ErrorKind::Conflict, format!("session {} changed while it was read", self.located.id))
+            .hinting("run the command again")
+    }
+}
+
+fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<()> {
+    if located.framing == Framing::Lines {
+        return object.lines(0, 1, &mut |line| reader.line(line));
+    }
+    let end = object.end()?;
+    if end > LARGEST_DOCUMENT {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("session {} is a single document of {end} bytes", located.id),
+        )
+        .because("such a file must be read as a whole, and this one is larger than any agent writes"));
+    }
+    reader.document(&object.read(0, end)?);
+    Ok(())
+}
+
+/// The records of an open log. The lock is held for one read at a time.
+#[derive(Debug)]
+struct Records(Mutex<Option<Box<dyn ObjectReader>>>);
+
+impl Records {
+    fn with<T>(&self, ask: impl FnOnce(&dyn ObjectReader) -> Result<T>) -> Result<Option<T>> {
+        let guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        guard.as_deref().map(ask).transpose()
+    }
+}
+
+impl Payloads for Records {
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        self.with(|object| object.read(at, len)).map(|bytes| Cow::Owned(bytes.unwrap_or_default()))
+    }
+}

@@ -1,0 +1,94 @@
+//! A store: a dialect on a backend.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, SideFile};
+use boswell_model::{Problem, Result};
+
+use crate::backend::{Backend, BackendFiles, FsBackend};
+use crate::{Session, Summary};
+
+/// What you open and list: the sessions of one agent in one place.
+#[derive(Debug, Clone)]
+pub struct Store {
+    dialect: &'static dyn Dialect,
+    backend: Arc<dyn Backend>,
+    root: PathBuf,
+}
+
+/// What a listing of a store found.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Its sessions.
+    pub sessions: Vec<Located>,
+    /// What is wrong with the store as a whole: key and problem.
+    pub problems: Vec<(String, Problem)>,
+}
+
+impl Store {
+    /// The sessions that an agent keeps below a folder.
+    pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
+        let root = root.into();
+        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root }
+    }
+
+    /// The sessions of a dialect on any backend; `root` is how people name the place.
+    pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
+        Store { dialect, backend, root: root.into() }
+    }
+
+    /// Its dialect.
+    pub fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
+    }
+
+    /// How people name its place.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Its files.
+    pub fn backend(&self) -> &dyn Backend {
+        self.backend.as_ref()
+    }
+
+    /// Finds every session from names and small index files, without reading logs.
+    pub fn list(&self) -> Result<Listing> {
+        let Found { sessions, problems } = self.dialect.discover(&BackendFiles(self.backend()))?;
+        Ok(Listing { sessions, problems })
+    }
+
+    /// The `count` sessions whose logs changed last, newest first, from the ends of their logs alone.
+    pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
+        let mut sessions = self.list()?.sessions;
+        sessions.retain(|located| located.hidden.is_none());
+        sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
+        sessions.iter().take(count).map(|located| self.summary(located)).collect()
+    }
+
+    /// Looks at a session without reading a large log as a whole.
+    pub fn summary(&self, located: &Located) -> Result<Summary> {
+        Summary::peek(self.dialect, self.backend(), located)
+    }
+
+    /// Reads a session.
+    pub fn session(&self, located: &Located, depth: Depth) -> Result<Session> {
+        Session::read(self.dialect, self.backend(), located, depth)
+    }
+
+    /// Files that belong to a session beside its log.
+    pub fn side_files(&self, located: &Located) -> Result<Vec<SideFile>> {
+        self.dialect.side_files(&BackendFiles(self.backend()), located)
+    }
+
+    /// Memory files of every project.
+    pub fn memory(&self) -> Result<Vec<MemoryFile>> {
+        self.dialect.memory(&BackendFiles(self.backend()))
+    }
+
+    /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.
+    pub fn file(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        BackendFiles(self.backend()).read_whole(key, limit)
+    }
+}

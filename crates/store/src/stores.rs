@@ -1,0 +1,248 @@
+//! Every store of a machine at once.
+
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{
+    Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name, recognise,
+};
+use boswell_model::json::{Member, Object, scan_object};
+use boswell_model::{Error, ErrorKind, Framing, Result};
+
+use crate::backend::{Backend, FsBackend};
+use crate::{Session, Store, Summary};
+
+/// A store of a set, by its place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StoreId(pub usize);
+
+/// A place that was looked at, whether or not a store is there.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Name of the dialect.
+    pub dialect: &'static str,
+    /// The folder.
+    pub root: PathBuf,
+    /// Whether it exists.
+    pub exists: bool,
+}
+
+/// A set of stores that are listed and searched as one.
+#[derive(Debug, Clone, Default)]
+pub struct Stores {
+    stores: Vec<Store>,
+    places: Vec<Place>,
+}
+
+/// A session of a set, with the store that holds it.
+#[derive(Debug, Clone)]
+pub(crate) struct Held {
+    pub(crate) store: StoreId,
+    pub(crate) located: Located,
+}
+
+impl Stores {
+    /// The stores of every known agent that exist in this environment, and boswell's own in `home`.
+    pub fn discover(env: &Environment, home: &Path) -> Stores {
+        let mut stores = Stores::default();
+        if let Some(own) = by_name("boswell") {
+            stores.look(own, home.to_owned());
+        }
+        for dialect in all() {
+            for root in dialect.places(env) {
+                stores.look(*dialect, root);
+            }
+        }
+        stores
+    }
+
+    /// Adds a store that was named, whether or not its folder exists.
+    pub fn add(&mut self, dialect: &str, root: impl Into<PathBuf>) -> Result<()> {
+        let Some(dialect) = by_name(dialect) else {
+            let known: Vec<_> = all().iter().map(|d| d.name()).collect();
+            return Err(Error::new(ErrorKind::Invalid, format!("there is no dialect `{}`", dialect.escape_debug()))
+                .hinting(format!("known dialects: {}", known.join(", "))));
+        };
+        let root = root.into();
+        let exists = is_folder(&root);
+        self.places.push(Place { dialect: dialect.name(), root: root.clone(), exists });
+        self.stores.push(Store::in_folder(dialect, root));
+        Ok(())
+    }
+
+    /// Adds a store that is open already.
+    pub fn add_store(&mut self, store: Store) {
+        self.stores.push(store);
+    }
+
+    fn look(&mut self, dialect: &'static dyn Dialect, root: PathBuf) {
+        if self.places.iter().any(|p| p.dialect == dialect.name() && p.root == root) {
+            return;
+        }
+        let exists = is_folder(&root);
+        if exists {
+            self.stores.push(Store::in_folder(dialect, &root));
+        }
+        self.places.push(Place { dialect: dialect.name(), root, exists });
+    }
+
+    /// The stores, in the order in which they are shown.
+    pub fn iter(&self) -> impl Iterator<Item = (StoreId, &Store)> {
+        self.stores.iter().enumerate().map(|(i, store)| (StoreId(i), store))
+    }
+
+    /// A store of the set.
+    pub fn get(&self, id: StoreId) -> Option<&Store> {
+        self.stores.get(id.0)
+    }
+
+    /// Every place that was looked at.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Every session of every store, from names alone. A store that cannot be listed is left out and its error kept.
+    pub(crate) fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
+        let mut held = Vec::new();
+        let mut errors = Vec::new();
+        for (store, it) in self.iter() {
+            match it.list() {
+                Ok(listing) => held.extend(listing.sessions.into_iter().map(|located| Held { store, located })),
+                Err(error) => errors.push((store, error)),
+            }
+        }
+        (held, errors)
+    }
+
+    /// A session given by the path of its file: the store that holds it, else one made for this file alone.
+    pub fn at_path(&self, path: &Path) -> Result<(Store, Located)> {
+        let absolute = std::path::absolute(path).map_err(|error| Error::io(path.display(), "find", error))?;
+        let (folder, name) = match (absolute.parent(), absolute.file_name().and_then(|n| n.to_str())) {
+            (Some(folder), Some(name)) => (folder, name.to_owned()),
+            _ => return Err(Error::new(ErrorKind::Invalid, format!("`{}` is not the path of a file", path.display()))),
+        };
+        if let Some(found) = self.held_at(&absolute) {
+            return Ok(found);
+        }
+        let backend = FsBackend::new(folder);
+        let Some(info) = backend.stat(&name)? else {
+            return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())));
+        };
+        if info.kind != FileKind::File {
+            backend.open(&name)?;
+        }
+        let (dialect, framing) = whose(&backend, &absolute, &info)?;
+        let stem = name.split_once('.').map_or(name.as_str(), |(stem, _)| if stem.is_empty() { &name } else { stem });
+        Ok((Store::in_folder(dialect, folder), Located::at(stem, &info, framing)))
+    }
+
+    fn held_at(&self, path: &Path) -> Option<(Store, Located)> {
+        for store in &self.stores {
+            let root = std::path::absolute(store.root()).ok()?;
+            let Ok(below) = path.strip_prefix(&root) else { continue };
+            let key = below.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>()?.join("/");
+            let found = store.list().ok()?.sessions.into_iter().find(|l| l.key.as_deref() == Some(&key));
+            if let Some(located) = found {
+                return Some((store.clone(), located));
+            }
+        }
+        None
+    }
+
+    /// Looks at every session, in parallel. Sessions that cannot be looked at come with their error.
+    pub fn summaries(&self) -> Summaries {
+        let (held, errors) = self.held();
+        let workers = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let mut done: Vec<(usize, Result<Summary>)> = std::thread::scope(|scope| {
+            let work = || {
+                let mut mine = Vec::new();
+                loop {
+                    let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(it) = held.get(index) else { return mine };
+                    let Some(store) = self.get(it.store) else { return mine };
+                    mine.push((index, store.summary(&it.located)));
+                }
+            };
+            let threads: Vec<_> = (0..workers.min(held.len())).map(|_| scope.spawn(work)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        done.sort_by_key(|(index, _)| *index);
+        let mut all = Summaries { store_errors: errors, ..Summaries::default() };
+        for (index, summary) in done {
+            let Some(it) = held.get(index) else { continue };
+            match summary {
+                Ok(summary) => all.sessions.push((it.store, summary)),
+                Err(error) => all.session_errors.push((it.store, it.located.clone(), error)),
+            }
+        }
+        all
+    }
+
+    /// Reads a session of a store of the set.
+    pub fn session(&self, store: StoreId, located: &Located, depth: Depth) -> Result<Session> {
+        match self.get(store) {
+            Some(store) => store.session(located, depth),
+            None => Err(Error::new(ErrorKind::Internal, "a store is missing from its own set")),
+        }
+    }
+}
+
+/// What looking at every session gave.
+#[derive(Debug, Default)]
+pub struct Summaries {
+    /// The sessions.
+    pub sessions: Vec<(StoreId, Summary)>,
+    /// Sessions that could not be looked at.
+    pub session_errors: Vec<(StoreId, Located, Error)>,
+    /// Stores that could not be listed.
+    pub store_errors: Vec<(StoreId, Error)>,
+}
+
+fn is_folder(path: &Path) -> bool {
+    FsBackend::new(path).stat("").ok().flatten().is_some_and(|info| info.is_folder())
+}
+
+/// Finds out whose session a file is, and how its records stand in it.
+fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static dyn Dialect, Framing)> {
+    let object = backend.open(&info.key)?;
+    let head = object.read(0, 256 << 10)?;
+    let folders: Vec<String> =
+        path.ancestors().skip(1).filter_map(|p| p.file_name()?.to_str().map(str::to_owned)).collect();
+    let mut scanned: Vec<(usize, usize, Vec<Member>)> = Vec::new();
+    for (start, line) in lines_of(&head).take(64) {
+        let mut members = Vec::new();
+        if let Ok(len) = scan_object(line, &mut members) {
+            scanned.push((start, len, members));
+        }
+    }
+    let whole = scanned.is_empty().then(|| object.read(0, 64 << 20)).transpose()?;
+    let mut members = Vec::new();
+    let records: Vec<Object<'_>> = match &whole {
+        Some(bytes) => {
+            let start = bytes.iter().position(|b| *b == b'{').unwrap_or(0);
+            let rest = bytes.get(start..).unwrap_or(b"");
+            match scan_object(rest, &mut members) {
+                Ok(len) => vec![Object::new(rest.get(..len).unwrap_or(rest), &members)],
+                Err(_) => Vec::new(),
+            }
+        }
+        None => scanned.iter().filter_map(|(at, len, m)| Some(Object::new(head.get(*at..at + len)?, m))).collect(),
+    };
+    let sample = Sample { name: info.name(), folders: &folders, records: &records };
+    let dialect = recognise(&sample);
+    let framing = match (dialect.recognises(&sample), &whole) {
+        (Likeness::No, Some(_)) if !records.is_empty() => Framing::Document,
+        _ => dialect.framing(&info.key),
+    };
+    Ok((dialect, framing))
+}
+
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    bytes.split(|b| *b == b'\n').map(move |line| {
+        let start = at;
+        at += line.len() + 1;
+        let skip = line.iter().position(|b| *b == b'{').unwrap_or(0);
+        (start + skip, line.get(skip..).unwrap_or(line))
+    })
+}
