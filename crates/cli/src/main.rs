@@ -1,1 +1,27 @@
-fn main() {}
+//! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
+
+mod args;
+mod command;
+mod failure;
+mod machine;
+mod output;
+mod pager;
+mod progress;
+mod shape;
+mod terminal;
+mod when;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return failure::usage(&error),
+    };
+    match command::run(&args) {
+        Ok(code) => code,
+        Err(error) => failure::report(&error, args.global.json),
+    }
+}

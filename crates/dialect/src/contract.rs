@@ -1,5 +1,6 @@
 //! The contract between a dialect and the rest: what each must be able to say.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -95,6 +96,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
+
+    /// A record as it may be shown: secrets that the agent stored in clear are covered. Exact exports do not ask.
+    fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
+        Cow::Borrowed(record)
+    }
 
     /// What a model would be sent at a tip.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;

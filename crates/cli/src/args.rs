@@ -1,0 +1,75 @@
+//! What can be typed. Doc comments here are the help.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::command;
+
+/// Finds, reads, repairs and keeps the sessions of your coding agents.
+#[derive(Debug, Parser)]
+#[command(name = "boswell", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = "Examples:
+  boswell                     every session found on this machine, last active first
+  boswell show @last          read the last conversation
+
+No network, no telemetry. Reading commands never write inside an agent's folder.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Options that every command takes.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Global {
+    /// Boswell's own folder [default: the platform's data directory + `boswell`]
+    #[arg(long, global = true, env = "BOSWELL_HOME", value_name = "DIR")]
+    pub(crate) home: Option<std::path::PathBuf>,
+    /// Exactly these stores instead of the discovered ones, such as `claude=/home/me/.claude` (repeatable)
+    #[arg(long = "store", global = true, value_name = "DIALECT=PATH")]
+    pub(crate) stores: Vec<String>,
+    /// Write nothing outside boswell's own folder
+    #[arg(long, global = true, env = "BOSWELL_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) read_only: bool,
+    /// JSON Lines on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// Say less on stderr
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more on stderr
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Of a conversation that is kept in two places, the side of this dialect
+    #[arg(long, global = true, value_name = "DIALECT")]
+    pub(crate) side: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Stores(command::stores::StoresArgs),
+    Projects(command::projects::ProjectsArgs),
+    List(command::list::ListArgs),
+    Show(command::show::ShowArgs),
+    Tree(command::tree::TreeArgs),
+    Context(command::context::ContextArgs),
+    Check(command::check::CheckArgs),
+    Attachments(command::attachments::AttachmentsArgs),
+    Files(command::files::FilesArgs),
+    Memory(command::memory::MemoryArgs),
+    Export(command::export::ExportArgs),
+    Resume(command::resume::ResumeArgs),
+}

@@ -1,0 +1,132 @@
+//! `context`: what a model would be sent.
+
+use std::process::ExitCode;
+
+use boswell_dialect::Depth;
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Context, Result, Tip};
+use boswell_store::Session;
+use clap::Args;
+
+use super::show::warn_about_gaps;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{Style, escape};
+
+/// Show the messages that a model would be sent, and the recorded settings
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell context @last
+  boswell context 0b7e --leaf a1b2c3d4 --json")]
+pub(crate) struct ContextArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// As it was at this entry
+    #[arg(long, value_name = "E")]
+    leaf: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
+    let found = machine.resolve(&args.session)?;
+    let session = found.store.session(&found.located, Depth::Heads)?;
+    let tip = match &args.leaf {
+        Some(name) => Tip::At(session.find(name)?),
+        None => session.tip()?,
+    };
+    let context = session.context(tip)?;
+    let mut out = Output::paged(machine);
+    if out.json {
+        out.object(&shape(&session, &context))?;
+    } else {
+        heading(&context, &mut out)?;
+    }
+    for item in &context.items {
+        if out.gone() {
+            break;
+        }
+        let rendered = session.render(item)?;
+        if out.json {
+            let message = Json::object()
+                .with("v", 1)
+                .with("type", "message")
+                .with("role", rendered.message.role)
+                .with("content", Json::Array(rendered.message.content))
+                .with("entry", session.log().label(item.slot))
+                .with_some("native", rendered.message.native);
+            out.object(&message)?;
+        } else {
+            out.line(&out.paint(Style::Strong, &escape(&rendered.message.role)))?;
+            for part in &rendered.message.content {
+                out.line(&escape(&plain(part)))?;
+            }
+            out.line("")?;
+        }
+    }
+    out.finish()?;
+    warn_about_gaps(machine, &session);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The text of a part, or its JSON if it is something else.
+fn plain(part: &Json) -> String {
+    let bytes = part.to_bytes();
+    let raw = Raw::trusted(&bytes);
+    match raw.get("text").and_then(|text| text.text()) {
+        Some(text) => text.into_owned(),
+        None => String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}
+
+fn shape(session: &Session, context: &Context) -> Json {
+    let settings = &context.settings;
+    let raw = |json: &String| Json::Raw(json.clone().into_bytes());
+    let view = session.view();
+    let leaf = session.dialect().leaf(&view, context.tip);
+    let mut shape = Json::object()
+        .with("v", 1)
+        .with("type", "context")
+        .with("session", session.reference().to_string())
+        .with("leaf", leaf.map(|slot| session.log().label(slot).into_owned()))
+        .with("revision", session.revision())
+        .with("model", settings.model.as_deref())
+        .with(
+            "models",
+            Json::Object(settings.models.iter().map(|(role, model)| (role.clone(), Json::from(model))).collect()),
+        )
+        .with("thinking_level", settings.thinking_level.as_deref())
+        .with("mode", settings.mode.as_deref())
+        .with("mode_data", settings.mode_data.as_ref().map_or(Json::Null, raw))
+        .with("rules", settings.rules.clone())
+        .with("permission_mode", settings.permission_mode.as_deref())
+        .with("memory", Json::Null)
+        .with("messages", context.items.len())
+        .with("tokens_estimate", estimate(session, context));
+    for (name, json) in &settings.other {
+        shape = shape.with(name, raw(json));
+    }
+    shape
+}
+
+/// Four bytes a token, as the agents themselves estimate; from lengths alone, so that nothing is read for it.
+fn estimate(session: &Session, context: &Context) -> u64 {
+    let bytes: u64 = context
+        .items
+        .iter()
+        .flat_map(|item| item.slots())
+        .filter_map(|slot| session.log().head(slot))
+        .map(|h| h.len)
+        .sum();
+    bytes / 4
+}
+
+fn heading(context: &Context, out: &mut Output) -> Result<()> {
+    let settings = &context.settings;
+    let mut parts = vec![format!("{} messages", context.items.len())];
+    parts.extend(settings.model.as_ref().map(|m| format!("model {m}")));
+    parts.extend(settings.thinking_level.as_ref().map(|t| format!("thinking {t}")));
+    parts.extend(settings.mode.as_ref().map(|m| format!("mode {m}")));
+    parts.extend(settings.permission_mode.as_ref().map(|p| format!("permissions {p}")));
+    out.line(&out.paint(Style::Faint, &escape(&parts.join(" · "))))?;
+    out.line("")
+}

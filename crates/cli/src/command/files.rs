@@ -1,0 +1,87 @@
+//! `files`: files that a session touched.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use boswell_dialect::{Depth, SideKind};
+use boswell_model::Result;
+use boswell_model::json::Json;
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{fit, one_line};
+
+/// List the files that a session read or changed through tools
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell files @last
+  boswell files 0b7e --json")]
+pub(crate) struct FilesArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+}
+
+#[derive(Default)]
+struct Touched {
+    tools: BTreeMap<String, usize>,
+    first: String,
+    last: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
+    let found = machine.resolve(&args.session)?;
+    let session = found.store.session(&found.located, Depth::Heads)?;
+    let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
+    for slot in session.log().slots() {
+        let Some(view) = session.entry(slot)?.view else { continue };
+        for (path, tool) in session.dialect().touched(&view) {
+            let label = session.log().label(slot).into_owned();
+            let file = touched.entry(path).or_default();
+            *file.tools.entry(tool).or_default() += 1;
+            if file.first.is_empty() {
+                file.first.clone_from(&label);
+            }
+            file.last = label;
+        }
+    }
+    let checkpoints = found.store.side_files(&found.located)?.into_iter().filter(|f| f.kind == SideKind::Checkpoint);
+    let mut out = Output::paged(machine);
+    for (path, file) in &touched {
+        if out.json {
+            let tools = file.tools.iter().map(|(tool, count)| (tool.clone(), Json::from(*count))).collect();
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "file")
+                    .with("session", session.reference().to_string())
+                    .with("path", path)
+                    .with("tools", Json::Object(tools))
+                    .with("first", &file.first)
+                    .with("last", &file.last),
+            )?;
+        } else {
+            let tools: Vec<String> = file.tools.iter().map(|(tool, count)| format!("{tool}×{count}")).collect();
+            out.line(&format!("{}  {}", fit(&one_line(&tools.join(" ")), 24), one_line(path)))?;
+        }
+    }
+    for file in checkpoints {
+        let place = found.store.backend().describe(&file.key);
+        if out.json {
+            let reference = session.reference().to_string();
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "checkpoint")
+                    .with("session", reference)
+                    .with("path", place)
+                    .with("bytes", file.size),
+            )?;
+        } else {
+            out.line(&format!("{}  {}", fit("checkpoint", 24), one_line(&place)))?;
+        }
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

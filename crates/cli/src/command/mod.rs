@@ -1,0 +1,41 @@
+//! One file per verb.
+
+pub(crate) mod attachments;
+pub(crate) mod check;
+pub(crate) mod context;
+pub(crate) mod export;
+pub(crate) mod files;
+pub(crate) mod list;
+pub(crate) mod memory;
+pub(crate) mod projects;
+pub(crate) mod resume;
+pub(crate) mod show;
+pub(crate) mod stores;
+pub(crate) mod tree;
+
+use std::process::ExitCode;
+
+use boswell_model::Result;
+
+use crate::args::{Args, Command};
+use crate::machine::Machine;
+
+/// Runs what was typed.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let machine = Machine::new(&args.global)?;
+    match &args.command {
+        None => list::run(&machine, &list::ListArgs::default()),
+        Some(Command::Stores(args)) => stores::run(&machine, args),
+        Some(Command::Projects(args)) => projects::run(&machine, args),
+        Some(Command::List(args)) => list::run(&machine, args),
+        Some(Command::Show(args)) => show::run(&machine, args),
+        Some(Command::Tree(args)) => tree::run(&machine, args),
+        Some(Command::Context(args)) => context::run(&machine, args),
+        Some(Command::Check(args)) => check::run(&machine, args),
+        Some(Command::Attachments(args)) => attachments::run(&machine, args),
+        Some(Command::Files(args)) => files::run(&machine, args),
+        Some(Command::Memory(args)) => memory::run(&machine, args),
+        Some(Command::Export(args)) => export::run(&machine, args),
+        Some(Command::Resume(args)) => resume::run(&machine, args),
+    }
+}

@@ -1,0 +1,159 @@
+//! `resume`: the agent's own command, in the right folder.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Depth, ResumeCommand};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::{Conversation, Resolved, Selector, Stores};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+
+/// Take a conversation up again with the agent's own command
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell resume                  the last conversation, in its own folder
+  boswell resume 0b7e --print     only show the command")]
+pub(crate) struct ResumeArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    #[arg(default_value = "@last")]
+    session: String,
+    /// Show the command instead of running it
+    #[arg(long)]
+    print: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
+    let found = machine.resolve(&args.session)?;
+    let command = command_of(machine, &found)?;
+    if machine.json {
+        let mut out = Output::paged(machine);
+        out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "resume")
+                .with("argv", command.argv.clone())
+                .with("cwd", command.cwd.as_deref()),
+        )?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.print {
+        let words: Vec<String> = command.argv.iter().map(|word| quote(word)).collect();
+        let cd = command.cwd.as_deref().map(|cwd| format!("cd {} && ", quote(cwd))).unwrap_or_default();
+        let mut out = Output::paged(machine);
+        out.line(&format!("{cd}{}", words.join(" ")))?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    start(&command)
+}
+
+fn command_of(machine: &Machine, found: &Resolved) -> Result<ResumeCommand> {
+    let session = found.store.session(&found.located, Depth::Facts)?;
+    if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
+        return Ok(command);
+    }
+    // A front program may leave it to the engine that keeps the transcript.
+    for link in session.dialect().links(session.facts(), &found.located.id) {
+        let other = machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, None);
+        let Ok(other) = other else { continue };
+        let session = other.store.session(&other.located, Depth::Facts)?;
+        if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
+            return Ok(command);
+        }
+    }
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        format!("session {} cannot be resumed from a command line", session.reference()),
+    )
+    .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
+    .hinting(format!("read it with `boswell show {}`", session.reference())))
+}
+
+/// The command for a conversation of a list: of its first side that has one.
+pub(crate) fn command_for(stores: &Stores, conversation: &Conversation) -> Option<ResumeCommand> {
+    std::iter::once(&conversation.front)
+        .chain(&conversation.linked)
+        .find_map(|(store, summary)| stores.get(*store)?.dialect().resume(&summary.facts, &summary.located))
+}
+
+/// A word as a POSIX shell would need it; only for showing.
+fn quote(word: &str) -> String {
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+');
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    if word.chars().any(crate::terminal::is_harmful) {
+        // $'…' so that nothing in the word reaches the terminal as it is.
+        let escaped: String = word
+            .chars()
+            .map(|c| match c {
+                '\\' | '\'' => format!("\\{c}"),
+                _ if crate::terminal::is_harmful(c) => c.to_string().bytes().map(|b| format!("\\x{b:02x}")).collect(),
+                _ => c.to_string(),
+            })
+            .collect();
+        return format!("$'{escaped}'");
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(unix)]
+fn start(command: &ResumeCommand) -> Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    let mut process = prepared(command)?;
+    let error = process.exec();
+    Err(not_started(command, error))
+}
+
+#[cfg(not(unix))]
+fn start(command: &ResumeCommand) -> Result<ExitCode> {
+    let status = prepared(command)?.status().map_err(|error| not_started(command, error))?;
+    Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(70)).unwrap_or(70)))
+}
+
+fn prepared(command: &ResumeCommand) -> Result<std::process::Command> {
+    let Some((program, args)) = command.argv.split_first() else {
+        return Err(Error::new(ErrorKind::Internal, "the resume command is empty"));
+    };
+    let mut process = std::process::Command::new(program);
+    process.args(args);
+    if let Some(cwd) = &command.cwd {
+        if !std::path::Path::new(cwd).is_dir() {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` is gone", cwd.escape_debug()),
+            )
+            .hinting("see the command with `--print`, or point the agent at the new folder"));
+        }
+        process.current_dir(cwd);
+    }
+    Ok(process)
+}
+
+fn not_started(command: &ResumeCommand, error: std::io::Error) -> Error {
+    let program = command.argv.first().map_or("", String::as_str);
+    Error::new(ErrorKind::Unavailable, format!("cannot start `{}`", program.escape_debug()))
+        .caused_by(error)
+        .hinting("is the agent installed and on your PATH? `--print` shows the command")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_and_a_terminal() {
+        assert_eq!(quote("claude"), "claude");
+        assert_eq!(quote("a b"), "'a b'");
+        assert_eq!(quote("it's"), "'it'\\''s'");
+        assert_eq!(quote(""), "''");
+        assert_eq!(quote("$(rm -rf ~)"), "'$(rm -rf ~)'");
+        assert_eq!(quote("a\x1b[2J'"), "$'a\\x1b[2J\\''");
+    }
+}

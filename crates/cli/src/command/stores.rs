@@ -1,0 +1,162 @@
+//! `stores`: what was found where, and what it can.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Operation, Support};
+use boswell_model::Result;
+use boswell_model::json::Json;
+use boswell_store::{Conversation, Listing, Store};
+use clap::Args;
+
+use crate::failure;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{Style, escape, fit};
+
+/// List the stores found: dialect, place, sessions, bytes, what each can
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell stores            what boswell found, and where it looked
+  boswell stores --pairs    conversations that are kept in two stores")]
+pub(crate) struct StoresArgs {
+    /// Compare sessions that are kept in two stores: once, twice, bytes on each side
+    #[arg(long)]
+    pairs: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
+    if args.pairs {
+        return pairs(machine);
+    }
+    let mut out = Output::paged(machine);
+    let mut failures = Vec::new();
+    for (_, store) in machine.stores.iter() {
+        match store.list() {
+            Ok(listing) => show_store(store, &listing, &mut out)?,
+            Err(error) => failures.push(error),
+        }
+    }
+    if !out.json {
+        for place in machine.stores.places().iter().filter(|p| !p.exists) {
+            let text = format!("{}  not there: {}", fit(place.dialect, 10), escape(&place.root.display().to_string()));
+            out.line(&out.paint(Style::Faint, &text))?;
+        }
+    }
+    out.finish()?;
+    for error in &failures {
+        failure::warn(error);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> {
+    let visible = listing.sessions.iter().filter(|s| s.hidden.is_none()).count();
+    let bytes: u64 = listing.sessions.iter().map(|s| s.size).sum();
+    let capabilities = store.dialect().capabilities();
+    if out.json {
+        let can =
+            Operation::ALL.iter().map(|o| (o.word().to_owned(), Json::from(capabilities.support(*o).word()))).collect();
+        let warnings: Vec<Json> = listing
+            .problems
+            .iter()
+            .map(|(key, p)| {
+                Json::object()
+                    .with("problem", p.kind.word())
+                    .with("path", store.backend().describe(key))
+                    .with("detail", &p.detail)
+            })
+            .collect();
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "store")
+                .with("dialect", store.dialect().name())
+                .with("title", store.dialect().title())
+                .with("root", store.root().display().to_string())
+                .with("sessions", visible)
+                .with("hidden", listing.sessions.len() - visible)
+                .with("bytes", bytes)
+                .with("can", Json::Object(can))
+                .with("warnings", Json::Array(warnings)),
+        );
+    }
+    let dialect = store.dialect();
+    let line = format!(
+        "{}  {} sessions, {} hidden, {}  {}",
+        out.paint(Style::Strong, &fit(dialect.name(), 10)),
+        visible,
+        listing.sessions.len() - visible,
+        size(bytes),
+        escape(&store.root().display().to_string()),
+    );
+    out.line(&line)?;
+    let can: Vec<&str> =
+        Operation::ALL.iter().filter(|o| capabilities.support(**o) != Support::No).map(|o| o.word()).collect();
+    out.line(&out.paint(Style::Faint, &format!("            {}: {}", dialect.title(), can.join(" "))))?;
+    for (key, problem) in &listing.problems {
+        let text = format!("            {}: {}", escape(&store.backend().describe(key)), escape(&problem.detail));
+        out.line(&out.paint(Style::Warning, &text))?;
+    }
+    Ok(())
+}
+
+fn pairs(machine: &Machine) -> Result<ExitCode> {
+    let (conversations, rest) = machine.stores.conversations();
+    let mut out = Output::paged(machine);
+    for (id, store) in machine.stores.iter() {
+        let of_store: Vec<&Conversation> = conversations.iter().filter(|c| c.front.0 == id).collect();
+        let twice: Vec<&&Conversation> = of_store.iter().filter(|c| !c.linked.is_empty()).collect();
+        let dangling = of_store.iter().filter(|c| c.linked.is_empty() && !c.dangling.is_empty()).count();
+        if twice.is_empty() && dangling == 0 {
+            continue;
+        }
+        let own: u64 = twice.iter().map(|c| c.front.1.located.size).sum();
+        let other: u64 = twice.iter().flat_map(|c| &c.linked).map(|(_, s)| s.located.size).sum();
+        let ratio = (other > 0).then(|| own as f64 / other as f64);
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "pairs")
+                    .with("dialect", store.dialect().name())
+                    .with("root", store.root().display().to_string())
+                    .with("twice", twice.len())
+                    .with("once", of_store.len() - twice.len())
+                    .with("transcript_gone", dangling)
+                    .with("bytes", own)
+                    .with("other_bytes", other)
+                    .with("total_bytes", own + other)
+                    .with("ratio", ratio),
+            )?;
+        } else {
+            out.line(&format!(
+                "{}  {} sessions kept twice, {} once, {} without their transcript",
+                out.paint(Style::Strong, &fit(store.dialect().name(), 10)),
+                twice.len(),
+                of_store.len() - twice.len(),
+                dangling,
+            ))?;
+            let ratio = ratio.map_or_else(|| "-".to_owned(), |r| format!("{r:.1}×"));
+            out.line(&format!(
+                "            here {}, there {}, together {}, ratio {ratio}",
+                size(own),
+                size(other),
+                size(own + other)
+            ))?;
+        }
+    }
+    out.finish()?;
+    super::list::warn_about(machine, &rest);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}

@@ -1,0 +1,113 @@
+//! The machine the command runs on: the one place that reads environment, clock and terminal.
+
+#![expect(clippy::disallowed_methods, reason = "the command line is where environment and clock are read")]
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::Environment;
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::{Resolved, Selector, Stores};
+
+use crate::args::{Color, Global};
+
+/// What a command needs to know about where it runs.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) env: Environment,
+    pub(crate) stores: Stores,
+    pub(crate) now: Instant,
+    pub(crate) json: bool,
+    pub(crate) color: bool,
+    pub(crate) quiet: bool,
+    pub(crate) side: Option<String>,
+    /// Columns of the terminal, or a fixed width for pipes.
+    pub(crate) width: usize,
+    /// Whether stores were named on the command line.
+    pub(crate) named_stores: bool,
+}
+
+impl Machine {
+    /// Reads the machine and finds the stores.
+    pub(crate) fn new(global: &Global) -> Result<Machine> {
+        let env = environment()?;
+        let home = home(global, &env);
+        let mut stores = Stores::default();
+        if global.stores.is_empty() {
+            stores = Stores::discover(&env, home.as_deref().unwrap_or(Path::new(".boswell")));
+        }
+        for named in &global.stores {
+            let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    format!("`--store {}` names no place", named.escape_debug()),
+                )
+                .hinting("write `--store claude=/path/to/.claude`"));
+            };
+            stores.add(dialect, path)?;
+        }
+        let terminal = std::io::stdout().is_terminal();
+        let color = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && env.var("NO_COLOR").is_none() && env.var("TERM") != Some("dumb"),
+        };
+        Ok(Machine {
+            now: now(),
+            json: global.json,
+            color,
+            quiet: global.quiet,
+            side: global.side.clone(),
+            width: width(terminal, &env),
+            named_stores: !global.stores.is_empty(),
+            env,
+            stores,
+        })
+    }
+
+    /// Finds the session that is meant.
+    pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
+        self.stores.resolve(&Selector::parse(session)?, &self.env.cwd, self.side.as_deref())
+    }
+}
+
+fn environment() -> Result<Environment> {
+    let cwd = std::env::current_dir().map_err(|error| Error::io(".", "find the working folder", error))?;
+    // Variables that are not Unicode cannot name a place that we could print or pass on.
+    let vars = std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
+    let terminal = std::fs::read_link("/proc/self/fd/0")
+        .ok()
+        .and_then(|p| p.to_str().map(str::to_owned))
+        .filter(|p| p.starts_with("/dev/"));
+    Ok(Environment {
+        home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),
+        cwd,
+        tmp: std::env::temp_dir(),
+        terminal,
+        vars,
+    })
+}
+
+fn home(global: &Global, env: &Environment) -> Option<PathBuf> {
+    if let Some(home) = &global.home {
+        return Some(home.clone());
+    }
+    if cfg!(target_os = "macos") {
+        return env.in_home("Library/Application Support/boswell");
+    }
+    if cfg!(windows) {
+        return env.path_var("LOCALAPPDATA").map(|data| data.join("boswell"));
+    }
+    env.path_var("XDG_DATA_HOME").map(|data| data.join("boswell")).or_else(|| env.in_home(".local/share/boswell"))
+}
+
+fn now() -> Instant {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn width(terminal: bool, env: &Environment) -> usize {
+    let asked = env.var("COLUMNS").and_then(|columns| columns.parse().ok());
+    let real = terminal.then(|| terminal_size::terminal_size().map(|(w, _)| usize::from(w.0))).flatten();
+    asked.or(real).unwrap_or(120).clamp(40, 500)
+}

@@ -1,0 +1,185 @@
+//! The JSON shapes of the command line's contract.
+
+use boswell_model::json::Json;
+use boswell_model::{Block, Flags, MediaSource, Slot, Usage, View};
+use boswell_store::{Conversation, Session, Store, Stores, Summary};
+
+/// The `session` shape of a summary.
+pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summary], resume: Option<Json>) -> Json {
+    let facts = &summary.facts;
+    let known = |count: u64| summary.complete.then_some(count);
+    let total = facts.usage.total();
+    let usage = if total.is_unknown() || !summary.complete { facts.stated.usage } else { total };
+    let kinds = facts.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
+    let has_log = summary.located.key.is_some();
+    Json::object()
+        .with("v", 1)
+        .with("type", "session")
+        .with("ref", summary.reference.to_string())
+        .with("id", facts.id.as_deref().unwrap_or(&summary.reference.id))
+        .with("agent", facts.agent.as_deref().or(store.map(|s| s.dialect().agent())))
+        .with("dialect", summary.reference.dialect.as_str())
+        .with("name", crate::terminal::cut(&summary.name(), 50))
+        .with("title", facts.title.as_deref())
+        .with("title_source", facts.title_source.as_deref())
+        .with("summary", facts.summary.as_deref())
+        .with("first_prompt", facts.first_prompt.as_deref())
+        .with("project", facts.project.as_deref().filter(|p| !p.is_empty()))
+        .with("status", facts.status.as_deref())
+        .with("error", facts.error.as_deref())
+        .with("tags", facts.tags.clone())
+        .with("metadata", Json::Object(facts.metadata.iter().map(|(k, v)| (k.clone(), Json::from(v))).collect()))
+        .with("created", facts.created.map(|t| t.to_rfc3339()))
+        .with("last_active", summary.last_active().map(|t| t.to_rfc3339()))
+        .with("revision", has_log.then(|| summary.located.size.to_string()))
+        .with("leaf", summary.leaf.as_deref())
+        .with("messages", known(facts.messages).filter(|_| has_log).or(facts.stated.messages))
+        .with("turns", known(facts.turns).filter(|_| has_log && facts.stated.turns.is_none()).or(facts.stated.turns))
+        .with("entries", known(summary.records).filter(|_| has_log))
+        .with("tool_calls", known(facts.tool_calls).filter(|_| has_log))
+        .with("duration_ms", facts.duration_ms.filter(|_| summary.complete))
+        .with("kinds", if summary.complete { Json::Object(kinds) } else { Json::Null })
+        .with("tokens", tokens(&usage))
+        .with("cost_usd", usage.cost)
+        .with("models", facts.models.clone())
+        .with("git_branch", facts.git_branch.as_deref())
+        .with("permission_mode", facts.permission_mode.as_deref())
+        .with("agent_version", facts.agent_version.as_deref())
+        .with("parent", facts.parent.as_deref().or(summary.located.owner.as_deref()))
+        .with(
+            "external_ids",
+            Json::Object(facts.external_ids.iter().map(|(k, v)| (k.clone(), Json::from(v))).collect()),
+        )
+        .with("links", linked.iter().map(|other| link(other)).collect::<Vec<_>>())
+        .with("path", summary.path.as_deref())
+        .with("bytes", summary.located.size)
+        .with("problems", summary.complete.then_some(summary.gaps))
+        .with("live", Json::Null)
+        .with("pinned", facts.pinned)
+        .with("kept", Json::Null)
+        .with("archived", facts.archived)
+        .with("expires", Json::Null)
+        .with("subagents", Json::Null)
+        .with("attachments", Json::Null)
+        .with("hidden", summary.hidden())
+        .with("resume", resume.unwrap_or(Json::Null))
+}
+
+/// The `session` shape of a conversation, with its other places.
+pub(crate) fn conversation(stores: &Stores, conversation: &Conversation) -> Json {
+    let (store, front) = &conversation.front;
+    let linked: Vec<&Summary> = conversation.linked.iter().map(|(_, s)| s).collect();
+    let resume = crate::command::resume::command_for(stores, conversation)
+        .map(|command| Json::object().with("argv", command.argv).with("cwd", command.cwd));
+    session(front, stores.get(*store), &linked, resume)
+}
+
+fn link(other: &Summary) -> Json {
+    Json::object()
+        .with("ref", other.reference.to_string())
+        .with("path", other.path.as_deref())
+        .with("drift", Json::Null)
+}
+
+fn tokens(usage: &Usage) -> Json {
+    Json::object()
+        .with("input", usage.input)
+        .with("output", usage.output)
+        .with("cache_read", usage.cache_read)
+        .with("cache_write", usage.cache_write)
+        .with("reasoning", usage.reasoning)
+}
+
+/// The parts of a message, in words that all dialects share.
+pub(crate) fn content(view: &View) -> Vec<Json> {
+    view.blocks.iter().map(block).collect()
+}
+
+fn block(block: &Block) -> Json {
+    let typed = |word: &str| Json::object().with("type", word);
+    match block {
+        Block::Text(text) => typed("text").with("text", text),
+        Block::Thinking(text) => typed("thinking").with("text", text),
+        Block::Call { id, name, input } => {
+            let parsed = boswell_model::json::Raw::parse(input.as_bytes()).map(Json::from);
+            typed("tool_call")
+                .with("call", id)
+                .with("name", name)
+                .with("input", parsed.unwrap_or_else(|_| Json::from(input)))
+        }
+        Block::Result { call, text, is_error } => {
+            typed("tool_result").with("call", call).with("text", text).with("is_error", *is_error)
+        }
+        Block::Media { mime, source } => {
+            let (bytes, reference) = match source {
+                MediaSource::Inline(base64) => (Some(base64.len() / 4 * 3), None),
+                MediaSource::Reference(name) => (None, Some(name.as_str())),
+            };
+            typed("media").with("mime", mime.as_deref()).with("bytes", bytes).with("reference", reference)
+        }
+        Block::Other { word, json } => {
+            let parsed = boswell_model::json::Raw::parse(json.as_bytes()).map(Json::from);
+            typed("other").with("word", word).with("json", parsed.unwrap_or_else(|_| Json::from(json)))
+        }
+        _ => typed("other"),
+    }
+}
+
+/// What the `entry` shape needs to know beside the record itself.
+#[derive(Debug)]
+pub(crate) struct EntryPlace {
+    pub(crate) on_branch: bool,
+    pub(crate) leaf: bool,
+}
+
+/// The `entry` shape.
+pub(crate) fn entry(
+    session: &Session,
+    slot: Slot,
+    bytes: &[u8],
+    view: Option<&View>,
+    place: &EntryPlace,
+    raw: bool,
+) -> Json {
+    let log = session.log();
+    let Some(head) = log.head(slot) else { return Json::Null };
+    let result = view.and_then(|v| {
+        v.blocks
+            .iter()
+            .find_map(|b| if let Block::Result { call, is_error, .. } = b { Some((call, *is_error)) } else { None })
+    });
+    let call = view.and_then(|v| v.calls().next());
+    let tool = match (call, result) {
+        (Some((id, name, _)), _) => Json::object().with("name", name).with("call", id).with("is_error", Json::Null),
+        (None, Some((id, is_error))) => Json::object()
+            .with("name", view.and_then(|v| v.tool.as_deref()))
+            .with("call", id)
+            .with("is_error", is_error),
+        (None, None) => Json::Null,
+    };
+    let mut shape = Json::object()
+        .with("v", 1)
+        .with("type", "entry")
+        .with("session", session.reference().to_string())
+        .with("id", log.label(slot))
+        .with("parent", session.tree().parent(slot).map(|p| log.label(p).into_owned()))
+        .with("kind", log.word(slot))
+        .with("role", head.kind.role())
+        .with("at", head.instant().map(|t| t.to_rfc3339()))
+        .with("line", u64::from(head.line))
+        .with("text", view.map(|v| v.text()).filter(|t| !t.is_empty()).or_else(|| view.and_then(|v| v.remark.clone())))
+        .with("content", view.map(content).unwrap_or_default())
+        .with("model", view.and_then(|v| v.model.as_deref()))
+        .with("usage", view.and_then(|v| v.usage.as_ref()).map_or(Json::Null, tokens))
+        .with("tool", tool)
+        .with("on_branch", place.on_branch)
+        .with("leaf", place.leaf)
+        .with("hidden", head.flags.has(Flags::HIDDEN) || view.is_some_and(|v| v.hidden));
+    if raw {
+        shape = match std::str::from_utf8(bytes) {
+            Ok(text) => shape.with("raw", text),
+            Err(_) => shape.with("raw_base64", crate::command::attachments::base64(bytes)),
+        };
+    }
+    shape
+}
