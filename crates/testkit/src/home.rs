@@ -1,0 +1,5 @@
+//! placeholder
+/// x
+pub struct Home;
+/// x
+pub struct Planted;
