@@ -88,3 +88,20 @@ impl Made {
         root.join(&self.main)
     }
 }
+
+/// A whole folder of sessions with what they share, such as an index.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// What belongs to no session alone.
+    pub shared: Files,
+    /// The sessions, each with its own files.
+    pub sessions: Vec<Made>,
+}
+
+impl Batch {
+    /// Writes everything below `root`, what is shared last.
+    pub fn write_to(&self, root: &Path) {
+        self.sessions.iter().for_each(|made| made.files.write_to(root));
+        self.shared.write_to(root);
+    }
+}

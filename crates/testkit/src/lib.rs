@@ -26,7 +26,7 @@ pub mod rng;
 pub mod sha256;
 pub mod snapshot;
 
-pub use files::{FileSpec, Files, Made};
+pub use files::{Batch, FileSpec, Files, Made};
 pub use home::{Home, Planted};
 pub use rng::Rng;
 pub use snapshot::Snapshot;
