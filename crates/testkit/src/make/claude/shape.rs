@@ -122,7 +122,8 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
     }
     let main = source.main.replace(&source.id, &id);
     let mut files = Files::new();
-    files.add(main.clone(), bytes).mode = Some(0o600);
+    let spec = files.add(main.clone(), bytes);
+    (spec.mode, spec.modified) = (Some(0o600), source.files.list[0].modified.map(|ms| ms + 60_000));
     Made { id, project: source.project.clone(), title: None, main, files }
 }
 

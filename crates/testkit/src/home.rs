@@ -1,5 +1,0 @@
-//! placeholder
-/// x
-pub struct Home;
-/// x
-pub struct Planted;
