@@ -95,23 +95,23 @@ impl Rng {
         (0..n).map(|_| (self.next_u64() >> 56) as u8).collect()
     }
 
-    fn from_alphabet(&mut self, alphabet: &[u8], n: usize) -> String {
+    fn drawn_from(&mut self, alphabet: &[u8], n: usize) -> String {
         (0..n).map(|_| char::from(*self.pick(alphabet))).collect()
     }
 
     /// Gives `n` lower-case hex digits.
     pub fn hex(&mut self, n: usize) -> String {
-        self.from_alphabet(HEX, n)
+        self.drawn_from(HEX, n)
     }
 
     /// Gives `n` digits of base 36.
     pub fn base36(&mut self, n: usize) -> String {
-        self.from_alphabet(BASE36, n)
+        self.drawn_from(BASE36, n)
     }
 
     /// Gives `n` characters of the nanoid alphabet, which holds `-` and `_`.
     pub fn nanoid(&mut self, n: usize) -> String {
-        self.from_alphabet(NANOID, n)
+        self.drawn_from(NANOID, n)
     }
 
     /// Gives a lower-case UUID of version 4.
