@@ -46,26 +46,22 @@ const TITLES: &[&str] = &[
 
 /// Says what a user asks.
 pub fn asked(rng: &mut Rng) -> &'static str {
-    let said: &&str = rng.pick(ASKED);
-    said
+    rng.word(ASKED)
 }
 
 /// Says what an agent answers.
 pub fn answered(rng: &mut Rng) -> &'static str {
-    let said: &&str = rng.pick(ANSWERED);
-    said
+    rng.word(ANSWERED)
 }
 
 /// Says what an agent thinks.
 pub fn thought(rng: &mut Rng) -> &'static str {
-    let said: &&str = rng.pick(THOUGHT);
-    said
+    rng.word(THOUGHT)
 }
 
 /// Says a title.
 pub fn title(rng: &mut Rng) -> &'static str {
-    let said: &&str = rng.pick(TITLES);
-    said
+    rng.word(TITLES)
 }
 
 /// Makes the output of a tool, of about this many lines, each numbered as a file reader does.
@@ -73,7 +69,7 @@ pub fn listing(rng: &mut Rng, lines: usize) -> String {
     let mut text = String::new();
     for number in 1..=lines {
         let words =
-            [rng.pick(&["let", "fn", "pub", "use", "//", "注释"]), rng.pick(&["session", "entry", "leaf", "会话"])];
+            [rng.word(&["let", "fn", "pub", "use", "//", "注释"]), rng.word(&["session", "entry", "leaf", "会话"])];
         text.push_str(&format!("{number:6}\t{} {}_{};\n", words[0], words[1], rng.base36(4)));
     }
     text

@@ -70,6 +70,11 @@ impl Rng {
         &items[self.below(items.len())]
     }
 
+    /// Picks one text; a convenience, for [`Rng::pick`] gives a reference to it.
+    pub fn word<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
+
     /// Picks an index with the given weights.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: usize = weights.iter().map(|&w| w as usize).sum();
