@@ -61,6 +61,8 @@ pub enum Damage {
     RunDuplicated,
     /// A record's parent is nowhere.
     PhantomParent,
+    /// A record's parent is a line that is no part of the tree.
+    ParentIsMetadata,
     /// A record's parent is its own child.
     ParentCycle,
     /// A record is its own parent.
@@ -85,6 +87,8 @@ pub enum Damage {
     UnknownType,
     /// A record names another session than its file.
     WrongSession,
+    /// A record names no session.
+    NoSession,
     /// A record has no time.
     NoTimestamp,
     /// A thought has lost its signature.
@@ -93,6 +97,8 @@ pub enum Damage {
     EmptyText,
     /// A side chain's record stands last.
     SidechainTail,
+    /// Every record of the tree is missing.
+    MetadataOnly,
     /// A record is as many megabytes long.
     LongLine(usize),
 }
@@ -121,6 +127,7 @@ pub const ALL: &[Damage] = &[
     Damage::LineDuplicated,
     Damage::RunDuplicated,
     Damage::PhantomParent,
+    Damage::ParentIsMetadata,
     Damage::ParentCycle,
     Damage::SelfParent,
     Damage::AllParentsNull,
@@ -133,10 +140,12 @@ pub const ALL: &[Damage] = &[
     Damage::NonObjectLine,
     Damage::UnknownType,
     Damage::WrongSession,
+    Damage::NoSession,
     Damage::NoTimestamp,
     Damage::UnsignedThinking,
     Damage::EmptyText,
     Damage::SidechainTail,
+    Damage::MetadataOnly,
     Damage::LongLine(2),
 ];
 
@@ -172,7 +181,12 @@ pub fn apply(damage: Damage, bytes: &[u8], place: usize, rng: &mut Rng) -> Vec<u
         | Damage::ShuffledLines
         | Damage::ReversedLines
         | Damage::NonObjectLine => bytes::apply(damage, &mut log, at, rng),
-        Damage::PhantomParent | Damage::ParentCycle | Damage::SelfParent | Damage::AllParentsNull => {
+        Damage::PhantomParent
+        | Damage::ParentIsMetadata
+        | Damage::ParentCycle
+        | Damage::SelfParent
+        | Damage::AllParentsNull
+        | Damage::MetadataOnly => {
             tree::apply(damage, &mut log, at, rng);
         }
         _ => records::apply(damage, &mut log, at),

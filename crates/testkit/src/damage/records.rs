@@ -37,6 +37,7 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
         }
         Damage::UnknownType => replace(log, at, "type", b"\"from_the_future\""),
         Damage::WrongSession => replace(log, at, "sessionId", b"\"00000000-0000-4000-8000-000000000bad\""),
+        Damage::NoSession => drop_field(log, at, "sessionId"),
         Damage::NoTimestamp => drop_field(log, at, "timestamp"),
         Damage::UnsignedThinking => empty_string(log, at, &["\"signature\":", "\"thinkingSignature\":"]),
         Damage::EmptyText => empty_string(log, at, &["\"text\":"]),

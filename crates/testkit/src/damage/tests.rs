@@ -49,7 +49,7 @@ fn every_damage_changes_a_claude_log_and_is_the_same_for_one_seed() {
 #[test]
 fn every_damage_that_pi_files_can_have_changes_one() {
     let log = pi_log();
-    let foreign = [Damage::WrongSession, Damage::SidechainTail];
+    let foreign = [Damage::WrongSession, Damage::NoSession, Damage::SidechainTail];
     for &damage in ALL {
         assert_eq!(broken(damage, &log, 4) == log, foreign.contains(&damage), "{damage:?}");
     }
@@ -146,6 +146,11 @@ fn parents_are_broken_as_named() {
         assert_eq!(selfish[key], selfish[own]);
         let phantom = changed(Damage::PhantomParent);
         assert!(!jsonl::parse(&log).iter().any(|line| line[own] == phantom[key]));
+        let after = jsonl::parse(&broken(Damage::ParentIsMetadata, &log, 6));
+        let at = after.iter().position(|line| line["type"] == "file-history-snapshot").unwrap();
+        assert_eq!(after[at + 1][key], after[at]["messageId"]);
+        let only = jsonl::parse(&broken(Damage::MetadataOnly, &log, 6));
+        assert!(!only.is_empty() && only.iter().all(|line| line.get(key).is_none()));
         let cycle = changed(Damage::ParentCycle);
         let child = jsonl::parse(&log).into_iter().find(|line| line[own] == cycle[key]).unwrap();
         assert_eq!(child[key], cycle[own]);
@@ -162,6 +167,9 @@ fn records_stay_json_where_only_their_meaning_is_broken() {
             Damage::DanglingCall,
             Damage::UnknownType,
             Damage::NoTimestamp,
+            Damage::NoSession,
+            Damage::ParentIsMetadata,
+            Damage::MetadataOnly,
             Damage::UnsignedThinking,
             Damage::EmptyText,
             Damage::SidechainTail,

@@ -30,14 +30,24 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize, rng: &mut Rng) {
     if damage == Damage::AllParentsNull {
         return log.iter_mut().filter(|line| parent(line).is_some()).for_each(|line| set_parent(line, b"null"));
     }
+    if damage == Damage::MetadataOnly {
+        return log.retain(|line| value(line, &PARENT).is_none());
+    }
     let Some(target) = (at..log.len()).chain(0..at).find(|&line| suits(damage, log, line)) else { return };
     let new = match damage {
         Damage::SelfParent => own(&log[target]).map(<[u8]>::to_vec),
         Damage::ParentCycle => child(log, target).and_then(|child| own(&log[child])).map(<[u8]>::to_vec),
         _ => Some(format!("\"{}\"", rng.uuid_v4()).into_bytes()),
     };
-    if let Some(new) = new {
-        set_parent(&mut log[target], &new);
+    let Some(new) = new else { return };
+    set_parent(&mut log[target], &new);
+    if damage == Damage::ParentIsMetadata {
+        let id = String::from_utf8_lossy(&new);
+        let snapshot = format!("{{\"messageId\":{id},\"trackedFileBackups\":{{}}}}");
+        let line = format!(
+            "{{\"type\":\"file-history-snapshot\",\"messageId\":{id},\"snapshot\":{snapshot},\"isSnapshotUpdate\":false}}\n"
+        );
+        log.insert(target, line.into_bytes());
     }
 }
 

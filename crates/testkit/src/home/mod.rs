@@ -1,7 +1,8 @@
 //! A believable home folder with the stores of every dialect, and a list of what was planted in it.
 //!
 //! Only sound sessions are planted, so that a test can count on each of them; what is broken comes from [`crate::damage`] and
-//! from the unsound shapes in [`crate::make`].
+//! from the unsound shapes in [`crate::make`]. Some logs lie there that are no sessions of their own and are not listed: subagents'
+//! logs, artifacts, and a file of Claude's that holds nothing but the summary of another session.
 
 mod count;
 mod plant;

@@ -10,6 +10,7 @@ mod shape;
 mod side;
 #[cfg(test)]
 mod tests;
+mod today;
 
 pub use key::project_key;
 pub use session::{Session, Style};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::*;
-use crate::jsonl;
+use crate::{corpus, disk, jsonl};
 
 const CWD: &str = "/home/dev/work/demo";
 
@@ -141,4 +141,40 @@ fn side_files_hold_what_the_client_puts_there() {
     let entry: Value = serde_json::from_slice(live.get("sessions/4242.json").unwrap()).unwrap();
     assert_eq!(entry["sessionId"], "s");
     assert_eq!(memory(CWD).list.len(), 3);
+}
+
+#[test]
+fn lines_have_no_field_that_the_real_client_does_not_write() {
+    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else { return };
+    // Prompts, results, answers and the rest of one type differ, so they are told apart.
+    let kind = |line: &Value| -> String {
+        let of = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
+        let result = line["message"]["content"][0]["type"] == "tool_result";
+        format!("{} {} {} {result}", of("type"), of("subtype"), line["isCompactSummary"] == true)
+    };
+    let mut known: HashMap<String, HashSet<String>> = HashMap::new();
+    for path in corpus::files(&captures).iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
+        for line in jsonl::lines(&disk::read(path)) {
+            let Ok(Value::Object(map)) = serde_json::from_slice(line) else { continue };
+            if map.get("version").is_none_or(|version| version == TODAY) {
+                let line = Value::Object(map);
+                known.entry(kind(&line)).or_default().extend(line.as_object().unwrap().keys().cloned());
+            }
+        }
+    }
+    let mut checked = 0;
+    for shape in
+        [Shape::Plain, Shape::ToolUse, Shape::Compacted, Shape::Checkpointed, Shape::Subagents, Shape::BigOutput]
+    {
+        for spec in file(shape, CWD, 5).files.list.iter().filter(|spec| spec.path.ends_with(".jsonl")) {
+            for line in parsed(&spec.bytes) {
+                let real = known.get(&kind(&line)).unwrap_or_else(|| panic!("no such line: {}", kind(&line)));
+                for key in line.as_object().unwrap().keys() {
+                    assert!(real.contains(key), "{shape:?}: {key} in {}", kind(&line));
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 1_000);
 }

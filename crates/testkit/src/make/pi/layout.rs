@@ -90,14 +90,14 @@ mod tests {
 
     #[test]
     fn folders_are_named_as_each_flavour_does() {
-        assert_eq!(pi_folder("/work/pi"), "--work-pi--");
+        assert_eq!(pi_folder("/srv/pi"), "--srv-pi--");
         assert_eq!(pi_folder("C:\\src\\x"), "--C--src-x--");
         assert_eq!(xcsh_folder("/home/u/work/pi", "/home/u", "/tmp"), "-work-pi");
         assert_eq!(xcsh_folder("/home/u", "/home/u", "/tmp"), "-");
         assert_eq!(xcsh_folder("/home/user2/x", "/home/u", "/tmp"), "--home-user2-x--");
         assert_eq!(xcsh_folder("/tmp", "/home/u", "/tmp"), "-tmp");
         assert_eq!(xcsh_folder("/tmp/a/b", "/home/u", "/tmp"), "-tmp-a-b");
-        assert_eq!(xcsh_folder("/work/pi", "/home/u", "/tmp"), "--work-pi--");
+        assert_eq!(xcsh_folder("/srv/pi", "/home/u", "/tmp"), "--srv-pi--");
     }
 
     #[test]

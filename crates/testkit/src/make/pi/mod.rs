@@ -10,6 +10,7 @@ mod shape;
 mod side;
 #[cfg(test)]
 mod tests;
+mod v3;
 
 pub use layout::{Place, file_name, pi_folder, snowflake, title_slot, xcsh_folder};
 pub use session::Session;
