@@ -113,6 +113,9 @@ fn check_import(node: &Path, package: &Path) -> Outcome {
 }
 
 #[cfg(test)]
+mod pi_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -19,16 +19,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     for line in &skipped {
         println!("xtask: SKIPPED: {line}");
     }
-    let totals = cargo_test(arguments, &clients)?;
+    let mut totals = cargo_test(arguments, &clients)?;
     for line in &skipped {
         println!("xtask: SKIPPED: {line}");
     }
-    let incomplete = workspace::in_ci() && !clients.missing.is_empty();
-    if incomplete {
-        println!("xtask: a CI run may not skip the real clients; this one counts as failed");
+    if workspace::in_ci() && !clients.missing.is_empty() {
+        println!("xtask: a CI run may not skip the real clients; each one that is missing counts as a failure");
+        totals.failed += clients.missing.len() as u64;
     }
     println!("{} passed, {} failed", totals.passed, totals.failed);
-    Ok(if totals.failed == 0 && !incomplete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn skipped(clients: &Clients) -> Vec<String> {

@@ -17,7 +17,8 @@ const GIGABYTE: u64 = 1 << 30;
 /// One Claude session of 1 GB.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     let folder = data.join("big");
-    let file = folder.join("00000000-0000-4000-8000-000000000000.jsonl");
+    let project = folder.join(".claude").join("projects").join("-srv-project");
+    let file = project.join("00000000-0000-4000-8000-000000000000.jsonl");
     once(&folder, || make_session(&file, GIGABYTE))?;
     Ok(file)
 }
@@ -50,7 +51,6 @@ fn make_store(root: &Path) -> Outcome {
     let each = SESSIONS_MEGABYTES * 1_000_000 / SESSIONS as u64;
     for number in 0..SESSIONS {
         let project = root.join("projects").join(format!("-srv-project-{}", number % 40));
-        std::fs::create_dir_all(&project)?;
         make_session(&project.join(format!("{number:08}-0000-4000-8000-000000000000.jsonl")), each)?;
     }
     Ok(())
@@ -58,6 +58,7 @@ fn make_store(root: &Path) -> Outcome {
 
 fn make_session(file: &Path, bytes: u64) -> Outcome {
     let id = file.file_stem().unwrap_or_default().to_string_lossy();
+    std::fs::create_dir_all(file.parent().unwrap_or(file))?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(file)?);
     let mut parent = "null".to_owned();
     let mut written = 0;

@@ -1,8 +1,8 @@
 //! The place where groups measure: release builds, a data folder, and the rule by which two jobs are compared.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use super::machine;
 use super::measure::{Job, Meter};
 use super::table::{self, Row};
 use crate::{Outcome, baseline, workspace};
@@ -101,19 +101,8 @@ impl Lab {
 
     /// One line about where the figures come from.
     pub(crate) fn machine(&self) -> String {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let filesystem = said_by(Command::new("stat").args(["-f", "-c", "%T"]).arg(&self.data));
-        let system = said_by(Command::new("uname").args(["-s", "-r", "-m"]));
-        let commit = said_by(Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(workspace::root()));
-        let repeats = self.repeats;
-        format!("Commit {commit}; {cores} cores, {system}, data on {filesystem}, warm page cache, {repeats} repeats.")
+        format!("{}, warm page cache, {} repeats.", machine::describe(&self.data), self.repeats)
     }
-}
-
-fn said_by(command: &mut Command) -> String {
-    let output = command.output().ok().filter(|output| output.status.success());
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    text.unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// The middle value; of an even number, the mean of the two in the middle.

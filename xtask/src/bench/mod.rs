@@ -9,6 +9,7 @@ mod context_1gb;
 mod data;
 mod group;
 mod lab;
+mod machine;
 mod measure;
 mod page;
 mod read_all;

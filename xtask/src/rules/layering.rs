@@ -19,7 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 /// Foreign packages that a room must do without.
 const BANNED: &[(&str, &[&str])] = &[
-    ("model", &["serde_json", "clap", "tokio", "rusqlite"]),
+    ("model", &["clap", "tokio", "rusqlite"]),
     ("dialect", &["clap", "tokio", "rusqlite"]),
     ("store", &["clap", "rusqlite", "libsqlite3-sys", "openssl", "openssl-sys"]),
 ];

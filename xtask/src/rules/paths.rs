@@ -5,11 +5,11 @@ use std::path::Path;
 use super::sources;
 use crate::workspace;
 
-/// The folder around the checkout; the checkout itself where the folder around it is one that texts name anyway.
+/// The folder around the checkout; the checkout itself where the folder around it is one that texts name anyway:
+/// a temporary folder, somebody's home, the root.
 fn telltale(root: &Path) -> String {
     let parent = root.parent().unwrap_or(root);
     let is_common = match parent.components().count() {
-        // The root alone; one name, such as a temporary folder; a home.
         0 | 1 => true,
         2 => ["tmp", "root", "home", "src", "build", "mnt", "opt", "srv"].iter().any(|name| parent.ends_with(name)),
         3 => parent.starts_with("/home") || parent.starts_with("/Users") || parent.starts_with("/tmp"),
