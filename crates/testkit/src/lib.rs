@@ -1,1 +1,32 @@
-//! placeholder
+//! Generators, damage and proofs for boswell's own tests; never published.
+//!
+//! Everything here is deterministic per seed: the same call gives the same bytes on every machine. The generators write what
+//! the agents write, down to key order and file names, so that a test never needs a real home folder. Nothing here reads
+//! sessions the way boswell does: a test that compares the two would otherwise compare a thing with itself.
+//!
+//! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
+//! * [`damage`] breaks a log in one named way and keeps every other byte.
+//! * [`snapshot`] proves that reading never writes.
+//! * [`bench_corpus`] writes large corpora with known markers.
+//! * [`corpus`] finds the real files, when the environment names them.
+#![expect(clippy::expect_used, reason = "a generator that cannot do its work has to stop the test that called it")]
+
+pub mod base64;
+pub mod bench_corpus;
+pub mod clock;
+pub mod corpus;
+pub mod damage;
+pub mod disk;
+pub mod files;
+pub mod home;
+pub mod jsonl;
+pub mod make;
+pub mod phrase;
+pub mod rng;
+pub mod sha256;
+pub mod snapshot;
+
+pub use files::{Batch, FileSpec, Files, Made};
+pub use home::{Home, Planted};
+pub use rng::Rng;
+pub use snapshot::Snapshot;

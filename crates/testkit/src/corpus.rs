@@ -1,0 +1,97 @@
+//! Where the real files are: folders named by the environment, absent on most machines.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests have no command line, so their folders come from the environment"
+)]
+
+use std::path::{Path, PathBuf};
+
+use crate::disk;
+
+/// Names the variable that points at real session files.
+pub const CORPUS: &str = "BOSWELL_CORPUS";
+/// Names the variable that points at what real clients wrote under a scripted model.
+pub const CAPTURES: &str = "BOSWELL_CAPTURES";
+
+/// Gives the folder of real session files, if one is named.
+pub fn corpus_dir() -> Option<PathBuf> {
+    named(CORPUS)
+}
+
+/// Gives the folder of captures, if one is named.
+pub fn captures_dir() -> Option<PathBuf> {
+    named(CAPTURES)
+}
+
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Gives the folder that `variable` names, or skips loudly; where `CI` is `true`, a missing folder is a failure.
+pub fn require_or_skip(variable: &str) -> Option<PathBuf> {
+    let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    decide(variable, named(variable), ci)
+}
+
+#[expect(clippy::panic, clippy::print_stderr, reason = "a skipped group says so loudly and fails under CI")]
+fn decide(variable: &str, found: Option<PathBuf>, ci: bool) -> Option<PathBuf> {
+    match found {
+        Some(path) if path.is_dir() => Some(path),
+        Some(path) => panic!("{variable} names {}, which is not a folder", path.display()),
+        None if ci => panic!("{variable} is not set: this group may not be skipped under CI"),
+        None => {
+            eprintln!("SKIPPED: {variable} is not set, so the tests over real files did not run");
+            None
+        }
+    }
+}
+
+/// Lists every file below `dir`, sorted; links to folders are not followed.
+pub fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![dir.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        for path in disk::list(&folder) {
+            if path.is_symlink() || !path.is_dir() {
+                found.push(path);
+            } else {
+                waiting.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_at_any_depth_in_order() {
+        let root = disk::scratch("corpus-files");
+        for name in ["b.jsonl", "a/z.jsonl", "a/b/c.jsonl"] {
+            disk::write(&root.join(name), b"x");
+        }
+        let names: Vec<_> = files(&root).iter().map(|p| p.strip_prefix(&root).unwrap().to_path_buf()).collect();
+        assert_eq!(names, ["a/b/c.jsonl", "a/z.jsonl", "b.jsonl"].map(PathBuf::from));
+        disk::remove(&root);
+    }
+
+    #[test]
+    fn a_missing_folder_is_skipped_at_home() {
+        assert_eq!(decide("X", None, false), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "may not be skipped")]
+    fn a_missing_folder_fails_under_ci() {
+        decide("X", None, true);
+    }
+
+    #[test]
+    #[should_panic(expected = "not a folder")]
+    fn a_wrong_folder_fails_everywhere() {
+        decide("X", Some(PathBuf::from("no/such/folder")), false);
+    }
+}

@@ -1,0 +1,195 @@
+//! Breaks a log in one named way and keeps every byte that the damage does not name.
+//!
+//! All edits are textual, so that the rest of a damaged file can be compared byte for byte. They work on any JSON Lines file;
+//! where a damage finds nothing to damage (a parent in a file without parents), the bytes come back unchanged.
+
+mod bytes;
+mod records;
+mod splice;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use splice::{field, text_place};
+
+use crate::rng::Rng;
+
+/// One way for a log to be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// The last record is cut off somewhere inside.
+    TornTail,
+    /// The last record is whole, its newline is missing.
+    NoFinalNewline,
+    /// Two records share a line: the newline between them is gone.
+    GluedRecords,
+    /// A record is cut and the next one follows on the same line.
+    CutAndGlued,
+    /// NULs stand before a record on its line.
+    NulBeforeRecord,
+    /// A line of NULs stands between records.
+    NulOnlyLine,
+    /// NULs overwrite the middle of a record.
+    NulHole,
+    /// NULs follow the last newline, as after a crash.
+    NulTail,
+    /// Empty lines and lines of spaces stand between records and at the end.
+    BlankLines,
+    /// Every line ends in CR LF.
+    Crlf,
+    /// The file begins with a byte order mark.
+    Bom,
+    /// A line that is not JSON stands between records.
+    GarbageLine,
+    /// A record's text holds bytes that are not UTF-8.
+    InvalidUtf8,
+    /// A record's text holds the escape of half a surrogate pair.
+    LoneSurrogate,
+    /// A record says a key twice; the last one is right.
+    DuplicateKeys,
+    /// The file is empty.
+    EmptyFile,
+    /// The first line is cut in half.
+    HeaderTorn,
+    /// The first line is missing.
+    NoHeader,
+    /// A line is missing.
+    LineDeleted,
+    /// A line is there twice.
+    LineDuplicated,
+    /// Everything from a line on is there twice.
+    RunDuplicated,
+    /// A record's parent is nowhere.
+    PhantomParent,
+    /// A record's parent is a line that is no part of the tree.
+    ParentIsMetadata,
+    /// A record's parent is its own child.
+    ParentCycle,
+    /// A record is its own parent.
+    SelfParent,
+    /// No record has a parent.
+    AllParentsNull,
+    /// Two calls of tools have one id.
+    DuplicateToolUseId,
+    /// A call's result is missing.
+    ResultRemoved,
+    /// A result answers a call that nobody made.
+    OrphanResult,
+    /// The file ends after a call, before any result.
+    DanglingCall,
+    /// The lines after the first are in random order.
+    ShuffledLines,
+    /// The lines after the first are in reverse order.
+    ReversedLines,
+    /// Lines that are JSON, but no objects, stand between records.
+    NonObjectLine,
+    /// A record of a type that nobody knows.
+    UnknownType,
+    /// A record names another session than its file.
+    WrongSession,
+    /// A record names no session.
+    NoSession,
+    /// A record has no time.
+    NoTimestamp,
+    /// A thought has lost its signature.
+    UnsignedThinking,
+    /// A text is empty.
+    EmptyText,
+    /// A side chain's record stands last.
+    SidechainTail,
+    /// Every record of the tree is missing.
+    MetadataOnly,
+    /// A record is as many megabytes long.
+    LongLine(usize),
+}
+
+/// Every damage once; the long line has two megabytes.
+pub const ALL: &[Damage] = &[
+    Damage::TornTail,
+    Damage::NoFinalNewline,
+    Damage::GluedRecords,
+    Damage::CutAndGlued,
+    Damage::NulBeforeRecord,
+    Damage::NulOnlyLine,
+    Damage::NulHole,
+    Damage::NulTail,
+    Damage::BlankLines,
+    Damage::Crlf,
+    Damage::Bom,
+    Damage::GarbageLine,
+    Damage::InvalidUtf8,
+    Damage::LoneSurrogate,
+    Damage::DuplicateKeys,
+    Damage::EmptyFile,
+    Damage::HeaderTorn,
+    Damage::NoHeader,
+    Damage::LineDeleted,
+    Damage::LineDuplicated,
+    Damage::RunDuplicated,
+    Damage::PhantomParent,
+    Damage::ParentIsMetadata,
+    Damage::ParentCycle,
+    Damage::SelfParent,
+    Damage::AllParentsNull,
+    Damage::DuplicateToolUseId,
+    Damage::ResultRemoved,
+    Damage::OrphanResult,
+    Damage::DanglingCall,
+    Damage::ShuffledLines,
+    Damage::ReversedLines,
+    Damage::NonObjectLine,
+    Damage::UnknownType,
+    Damage::WrongSession,
+    Damage::NoSession,
+    Damage::NoTimestamp,
+    Damage::UnsignedThinking,
+    Damage::EmptyText,
+    Damage::SidechainTail,
+    Damage::MetadataOnly,
+    Damage::LongLine(2),
+];
+
+/// Lines with their newlines; the last may have none.
+type Log = Vec<Vec<u8>>;
+
+/// Breaks a log at a line, counted from 0; a line past the end means the last one.
+pub fn apply(damage: Damage, bytes: &[u8], place: usize, rng: &mut Rng) -> Vec<u8> {
+    let mut log: Log = bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    if log.is_empty() {
+        return bytes.to_vec();
+    }
+    let at = place.min(log.len() - 1);
+    match damage {
+        Damage::TornTail
+        | Damage::NoFinalNewline
+        | Damage::GluedRecords
+        | Damage::CutAndGlued
+        | Damage::NulBeforeRecord
+        | Damage::NulOnlyLine
+        | Damage::NulHole
+        | Damage::NulTail
+        | Damage::BlankLines
+        | Damage::Crlf
+        | Damage::Bom
+        | Damage::GarbageLine
+        | Damage::EmptyFile
+        | Damage::HeaderTorn
+        | Damage::NoHeader
+        | Damage::LineDeleted
+        | Damage::LineDuplicated
+        | Damage::RunDuplicated
+        | Damage::ShuffledLines
+        | Damage::ReversedLines
+        | Damage::NonObjectLine => bytes::apply(damage, &mut log, at, rng),
+        Damage::PhantomParent
+        | Damage::ParentIsMetadata
+        | Damage::ParentCycle
+        | Damage::SelfParent
+        | Damage::AllParentsNull
+        | Damage::MetadataOnly => {
+            tree::apply(damage, &mut log, at, rng);
+        }
+        _ => records::apply(damage, &mut log, at),
+    }
+    log.concat()
+}

@@ -1,0 +1,21 @@
+//! Transcripts of Claude Code and what lies beside them, as the client of today and four older ones write them.
+//!
+//! All paths are below the client's folder (`~/.claude`). The words of the vendor's prompts are not in here; where the client
+//! stores them, short texts of our own stand in their place.
+
+mod key;
+mod old;
+mod session;
+mod shape;
+mod side;
+#[cfg(test)]
+mod tests;
+mod today;
+
+pub use key::project_key;
+pub use session::{Session, Style};
+pub use shape::{Shape, file, fork_of, linked};
+pub use side::{backup_name, history_line, live_registry, memory};
+
+/// The version that the client of today writes into its lines.
+pub const TODAY: &str = "2.1.325";

@@ -1,0 +1,129 @@
+//! The shapes of transcripts that tests run over.
+
+use serde_json::json;
+
+use crate::files::{Files, Made};
+use crate::jsonl;
+use crate::make::claude::{Session, Style, old, project_key, today};
+use crate::rng::Rng;
+
+/// What a transcript is meant to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Three turns of today's client, one line of descent.
+    Plain,
+    /// Calls with parallel results, thinking, an image in a prompt.
+    ToolUse,
+    /// A rewind: two branches, the newer one last in the file.
+    Branched,
+    /// A compaction that preserves a message, and turns after it.
+    Compacted,
+    /// Two branches and an explicit statement that the older one is current.
+    ExplicitLeaf,
+    /// Titles by hand and by model, a tag set and cleared and set, and a sidecar.
+    Titled,
+    /// Snapshots, deltas and backups of files.
+    Checkpointed,
+    /// A subagent, and one that it started itself.
+    Subagents,
+    /// Output too large for the transcript.
+    BigOutput,
+    /// An error of the API, and a call that was never answered.
+    Interrupted,
+    /// Metadata of every kind, some of it before the first chain line, and kinds that nobody knows.
+    OddMetadata,
+    /// Lines of metadata only: not a conversation.
+    MetadataOnly,
+    /// JSON that other readers stumble over, and a chain that begins with an attachment.
+    Traps,
+    /// Client 1.0.128: subagents inline, summaries in other files.
+    V1_0,
+    /// Client 2.0.76: subagents beside the sessions.
+    V2_0_76,
+    /// Client 2.1.17: with an index of sessions.
+    V2_1_17,
+    /// Client 2.1.50: progress lines in the chain.
+    V2_1_50,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: &'static [Shape] = &[
+        Shape::Plain,
+        Shape::ToolUse,
+        Shape::Branched,
+        Shape::Compacted,
+        Shape::ExplicitLeaf,
+        Shape::Titled,
+        Shape::Checkpointed,
+        Shape::Subagents,
+        Shape::BigOutput,
+        Shape::Interrupted,
+        Shape::OddMetadata,
+        Shape::MetadataOnly,
+        Shape::Traps,
+        Shape::V1_0,
+        Shape::V2_0_76,
+        Shape::V2_1_17,
+        Shape::V2_1_50,
+    ];
+
+    fn style(self) -> Style {
+        match self {
+            Shape::V1_0 => Style::Old("1.0.128"),
+            Shape::V2_0_76 => Style::Old("2.0.76"),
+            Shape::V2_1_17 => Style::Old("2.1.17"),
+            Shape::V2_1_50 => Style::Old("2.1.50"),
+            _ => Style::Today,
+        }
+    }
+}
+
+/// Makes the files of one shape, below the client's folder.
+pub fn file(shape: Shape, cwd: &str, seed: u64) -> Made {
+    let session = Session::start(shape.style(), cwd, seed);
+    build(shape, session)
+}
+
+/// Makes a transcript with a given id, for sessions that another agent's store points at.
+pub fn linked(shape: Shape, cwd: &str, id: &str, seed: u64) -> Made {
+    build(shape, Session::with_id(shape.style(), cwd, id, Rng::for_part(seed, id)))
+}
+
+fn build(shape: Shape, mut session: Session) -> Made {
+    let folder = format!("projects/{}", project_key(&session.cwd));
+    let mut side = Files::new();
+    let mut title = None;
+    match shape {
+        Shape::V1_0 | Shape::V2_0_76 | Shape::V2_1_17 | Shape::V2_1_50 => {
+            title = old::fill(&mut session, shape, &folder, &mut side);
+        }
+        Shape::MetadataOnly => {
+            session.meta("mode", json!({"mode": "normal"}));
+            session.meta("permission-mode", json!({"permissionMode": "default"}));
+        }
+        _ => title = today::fill(&mut session, shape, &folder, &mut side),
+    }
+    let (id, project, last) = (session.id.clone(), session.cwd.clone(), session.clock.ms());
+    let main = format!("{folder}/{id}.jsonl");
+    let mut files = Files::new();
+    let spec = files.add(main.clone(), session.into_bytes());
+    (spec.mode, spec.modified) = (Some(0o600), Some(last));
+    files.extend(side);
+    Made { id, project, title, main, files }
+}
+
+/// Makes the file that `--fork-session` writes: chain lines with the same uuids under a new session id.
+pub fn fork_of(source: &Made, seed: u64) -> Made {
+    let id = Rng::for_part(seed, &source.id).uuid_v4();
+    let mut bytes = Vec::new();
+    for line in jsonl::lines(source.bytes()).into_iter().filter(|line| line.starts_with(b"{\"parentUuid\"")) {
+        bytes.extend_from_slice(String::from_utf8_lossy(line).replace(&source.id, &id).as_bytes());
+        bytes.push(b'\n');
+    }
+    let main = source.main.replace(&source.id, &id);
+    let mut files = Files::new();
+    let spec = files.add(main.clone(), bytes);
+    (spec.mode, spec.modified) = (Some(0o600), source.files.list[0].modified.map(|ms| ms + 60_000));
+    Made { id, project: source.project.clone(), title: None, main, files }
+}

@@ -1,0 +1,231 @@
+//! Rollout files of Codex: one event a line, in folders by day.
+//!
+//! Paths are below `~/.codex`. The client is written in Rust, so whole floats keep their `.0`.
+
+use serde_json::{Value, json};
+
+use crate::clock::{Clock, MORNING, civil, iso};
+use crate::files::{Files, Made};
+use crate::jsonl::Lines;
+use crate::make::merge;
+use crate::phrase;
+use crate::rng::Rng;
+
+/// What a rollout is meant to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Questions and answers.
+    Plain,
+    /// Calls of functions and custom tools, reasoning, token counts.
+    Tools,
+    /// A compaction that replaces the history.
+    Compacted,
+    /// A thread that another one started.
+    Subagent,
+    /// A fork: two metadata lines, the second of the source.
+    Forked,
+    /// The first client's files: no envelope around the items.
+    Bare,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: &'static [Shape] =
+        &[Shape::Plain, Shape::Tools, Shape::Compacted, Shape::Subagent, Shape::Forked, Shape::Bare];
+}
+
+struct Rollout {
+    lines: Lines,
+    clock: Clock,
+    rng: Rng,
+    id: String,
+    cwd: String,
+    turn: String,
+    bare: bool,
+}
+
+impl Rollout {
+    fn push(&mut self, kind: &str, payload: Value) {
+        let step = 50 + self.rng.below(3_000) as i64;
+        let timestamp = self.clock.tick(step);
+        match self.bare {
+            false => self.lines.push(&json!({"timestamp": timestamp, "type": kind, "payload": payload})),
+            true if kind == "response_item" => self.lines.push(&payload),
+            true => {}
+        }
+    }
+
+    fn item(&mut self, payload: Value) {
+        self.push("response_item", payload);
+    }
+
+    fn event(&mut self, payload: Value) {
+        self.push("event_msg", payload);
+    }
+
+    fn message(&mut self, role: &str, text: &str) {
+        let kind = if role == "assistant" { "output_text" } else { "input_text" };
+        self.item(json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}));
+    }
+
+    fn turn(&mut self) {
+        self.turn = self.rng.uuid_v7(self.clock.ms());
+        self.event(json!({"type": "task_started", "turn_id": self.turn, "model_context_window": 258_400}));
+        let policy = json!({"type": "workspace-write", "network_access": false});
+        let context = json!({
+            "turn_id": self.turn, "cwd": self.cwd, "approval_policy": "on-request", "sandbox_policy": policy,
+            "model": "gpt-5.4", "effort": "medium", "summary": "auto",
+        });
+        self.push("turn_context", context);
+        let asked = phrase::asked(&mut self.rng);
+        self.message("user", asked);
+        self.event(
+            json!({"type": "user_message", "message": asked, "images": [], "local_images": [], "text_elements": []}),
+        );
+    }
+
+    fn answer(&mut self) {
+        let said = phrase::answered(&mut self.rng);
+        self.message("assistant", said);
+        self.event(json!({"type": "agent_message", "message": said, "phase": "final_answer"}));
+        let usage = json!({
+            "input_tokens": self.rng.between(900, 90_000), "cached_input_tokens": 3584, "output_tokens": 148,
+            "reasoning_output_tokens": 39, "total_tokens": 7313,
+        });
+        let info = json!({"total_token_usage": usage, "last_token_usage": usage, "model_context_window": 258_400});
+        let limits = json!({"primary": {"used_percent": 35.0, "window_minutes": 300}});
+        self.event(json!({"type": "token_count", "info": info, "rate_limits": limits}));
+        self.event(json!({"type": "task_complete", "turn_id": self.turn, "last_agent_message": said}));
+    }
+
+    fn tools(&mut self) {
+        let thought = phrase::thought(&mut self.rng);
+        self.event(json!({"type": "agent_reasoning", "text": thought}));
+        let summary = json!([{"type": "summary_text", "text": thought}]);
+        let sealed = format!("gAAA{}", self.rng.nanoid(80));
+        self.item(json!({"type": "reasoning", "summary": summary, "content": null, "encrypted_content": sealed}));
+        for custom in [false, true] {
+            let call = format!("call_{}", self.rng.base36(24));
+            let output = phrase::listing(&mut self.rng, 5);
+            if custom {
+                self.item(json!({"type": "custom_tool_call", "status": "completed", "call_id": call, "name": "apply_patch", "input": "*** Begin Patch\n*** End Patch"}));
+                self.item(json!({"type": "custom_tool_call_output", "call_id": call, "output": output}));
+            } else {
+                let arguments = json!({"cmd": "rg -n 会话", "workdir": self.cwd}).to_string();
+                self.item(
+                    json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": call}),
+                );
+                self.item(json!({"type": "function_call_output", "call_id": call, "output": output}));
+            }
+        }
+    }
+}
+
+/// Makes a rollout of this shape; `id` makes one up when it is `None`.
+pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
+    let mut rng = Rng::for_part(seed, "codex");
+    let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
+    let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
+    let (lines, clock, bare) = (Lines::new(), Clock::at(begun), shape == Shape::Bare);
+    let mut log = Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare };
+    header(&mut log, shape);
+    log.message("user", &format!("<environment_context>\n  <cwd>{cwd}</cwd>\n</environment_context>"));
+    for turn in 0..3 {
+        log.turn();
+        if shape == Shape::Tools || (turn == 1 && shape != Shape::Plain) {
+            log.tools();
+        }
+        log.answer();
+        if turn == 1 && shape == Shape::Compacted {
+            let kept = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "摘要"}]});
+            log.push("compacted", json!({"message": "", "window_number": 2, "replacement_history": [kept]}));
+            log.event(json!({"type": "context_compacted"}));
+        }
+    }
+    finish(log, begun)
+}
+
+fn header(log: &mut Rollout, shape: Shape) {
+    let stamp = log.clock.iso();
+    if shape == Shape::Bare {
+        let line = json!({"id": log.id, "timestamp": stamp, "instructions": null, "git": {"branch": "main"}});
+        return log.lines.push(&line);
+    }
+    let meta = |id: &str, source: Value| {
+        json!({
+            "id": id, "timestamp": stamp, "cwd": log.cwd, "originator": "codex_cli_rs", "cli_version": "0.146.0",
+            "source": source, "model_provider": "openai", "git": {"branch": "main"},
+        })
+    };
+    let parent = "019d7d08-46c9-7f73-affe-4e6ca9852d56";
+    let mut own = match shape {
+        Shape::Subagent => meta(&log.id, json!({"subagent": "review"})),
+        _ => meta(&log.id, json!("cli")),
+    };
+    let source = meta(parent, json!("cli"));
+    if shape == Shape::Subagent {
+        merge(&mut own, json!({"parent_thread_id": parent, "thread_source": "subagent"}));
+    }
+    if shape == Shape::Forked {
+        own["forked_from_id"] = json!(parent);
+    }
+    log.push("session_meta", own);
+    if shape == Shape::Forked {
+        log.push("session_meta", source);
+    }
+}
+
+fn finish(log: Rollout, begun: i64) -> Made {
+    let day = civil(begun);
+    let stamp = iso(begun)[..19].replace(':', "-");
+    let main = format!("sessions/{:04}/{:02}/{:02}/rollout-{stamp}-{}.jsonl", day.year, day.month, day.day, log.id);
+    let last = log.clock.ms();
+    let mut files = Files::new();
+    files.add(main.clone(), log.lines.into_bytes()).modified = Some(last);
+    let project = if log.bare { String::new() } else { log.cwd };
+    Made { id: log.id, project, title: None, main, files }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonl;
+
+    #[test]
+    fn every_rollout_is_json_and_its_name_carries_day_and_id() {
+        for &shape in Shape::ALL {
+            let made = rollout(shape, "/home/dev/work/demo", None, 2);
+            let lines = jsonl::parse(made.bytes());
+            let id = if shape == Shape::Bare { &lines[0]["id"] } else { &lines[0]["payload"]["id"] };
+            assert_eq!(id, made.id.as_str());
+            let parts: Vec<&str> = made.main.split('/').collect();
+            assert_eq!(parts.len(), 5);
+            assert!(parts[4].starts_with(&format!("rollout-{}-{}-{}T", parts[1], parts[2], parts[3])), "{}", made.main);
+            assert!(parts[4].ends_with(&format!("-{}.jsonl", made.id)));
+            assert_eq!(rollout(shape, "/home/dev/work/demo", None, 2).files, made.files);
+        }
+    }
+
+    #[test]
+    fn calls_have_their_outputs() {
+        let lines = jsonl::parse(rollout(Shape::Tools, "/x", None, 3).bytes());
+        let ids = |kind: &str| -> Vec<Value> {
+            lines.iter().filter(|l| l["payload"]["type"] == kind).map(|l| l["payload"]["call_id"].clone()).collect()
+        };
+        assert_eq!(ids("function_call"), ids("function_call_output"));
+        assert_eq!(ids("custom_tool_call").len(), 3);
+    }
+
+    #[test]
+    fn shapes_show_what_they_say() {
+        let count = |shape, kind: &str| {
+            let lines = jsonl::parse(rollout(shape, "/x", Some("an-id"), 4).bytes());
+            lines.iter().filter(|l| l["type"] == kind).count()
+        };
+        assert_eq!(count(Shape::Compacted, "compacted"), 1);
+        assert_eq!(count(Shape::Forked, "session_meta"), 2);
+        assert_eq!(count(Shape::Plain, "turn_context"), 3);
+        assert_eq!(count(Shape::Bare, "response_item"), 0);
+        assert!(count(Shape::Bare, "message") > 6);
+    }
+}

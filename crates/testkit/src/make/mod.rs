@@ -1,0 +1,14 @@
+//! Builders of session files, one module for each agent family.
+//!
+//! Each module has an enum of shapes with an `ALL` list and a function that makes the files of one shape, so that a test can
+//! run over all of them.
+
+pub mod claude;
+pub mod clinvoker;
+pub mod codex;
+pub mod myagents;
+pub mod oas;
+pub mod pi;
+mod value;
+
+pub use value::{merge, money};

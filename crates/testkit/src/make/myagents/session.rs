@@ -1,0 +1,187 @@
+//! One MyAgents session: its transcript, its attachment, its row in the index.
+
+use serde_json::{Value, json};
+
+use crate::clock::{Clock, MORNING};
+use crate::files::{Files, Made};
+use crate::jsonl::Lines;
+use crate::make::merge;
+use crate::phrase;
+use crate::rng::Rng;
+
+/// Which generation of the program wrote the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// 0.1.4 to 0.1.10: ids of its own beside the SDK's.
+    E1,
+    /// 0.1.11 to about 0.2.13: one id for both.
+    E2,
+    /// 0.2.14 and later: origins, runtimes, configuration snapshots, intents.
+    E3,
+}
+
+/// What a session is to be.
+#[derive(Clone, Debug)]
+pub struct Spec<'a> {
+    /// Who writes it.
+    pub era: Era,
+    /// Its id; `None` makes one as the era does.
+    pub id: Option<&'a str>,
+    /// The SDK's session, where it differs from the id.
+    pub sdk: Option<&'a str>,
+    /// The project folder.
+    pub agent_dir: &'a str,
+    /// How many questions and answers.
+    pub turns: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// Prints an index as the program does: pretty, two spaces, no newline at the end.
+pub fn index(rows: &[Value]) -> Vec<u8> {
+    serde_json::to_vec_pretty(rows).expect("values print")
+}
+
+/// Makes one session and its row for the index; the transcript is at `sessions/<id>.jsonl`.
+pub fn session(spec: &Spec<'_>) -> (Made, Value) {
+    let mut rng = Rng::for_part(spec.seed, "myagents");
+    let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let id = match (spec.id, spec.era) {
+        (Some(id), _) => id.to_owned(),
+        (None, Era::E1) => format!("session-{}-{}", clock.ms(), rng.base36(6)),
+        (None, _) => rng.uuid_v4(),
+    };
+    let created = clock.iso();
+    let title = phrase::title(&mut rng).to_owned();
+    let mut files = Files::new();
+    let mut totals = [0usize; 2];
+    let transcript = transcript(spec, &id, &mut rng, &mut clock, &mut files, &mut totals);
+    let row = meta(spec, &id, &title, &created, &clock, totals);
+    let main = format!("sessions/{id}.jsonl");
+    files.add(main.clone(), transcript).modified = Some(clock.ms());
+    (Made { id, project: spec.agent_dir.to_owned(), title: Some(title), main, files }, row)
+}
+
+fn meta(spec: &Spec<'_>, id: &str, title: &str, created: &str, clock: &Clock, totals: [usize; 2]) -> Value {
+    let mut row = json!({
+        "id": id, "agentDir": spec.agent_dir, "title": title, "createdAt": created, "lastActiveAt": clock.iso(),
+    });
+    if let Some(sdk) = spec.sdk {
+        row["sdkSessionId"] = json!(sdk);
+    } else if spec.era != Era::E1 {
+        row["sdkSessionId"] = json!(id);
+        row["unifiedSession"] = json!(true);
+    }
+    row["stats"] = json!({"messageCount": spec.turns, "totalInputTokens": totals[0], "totalOutputTokens": totals[1]});
+    if spec.era == Era::E3 {
+        merge(
+            &mut row,
+            json!({
+                "origin": {"kind": "desktop", "surface": "chat"}, "lastMessagePreview": "the last thing that was asked",
+                "titleSource": "auto", "titleGenAttempts": 1, "runtime": "builtin", "model": "claude-sonnet-4-5",
+                "permissionMode": "default", "reasoningEffort": "default", "mcpEnabledServers": [],
+                "configSnapshotAt": created, "unknownFutureKey": {"kept": true},
+                "lastContextUsage": {"contextTokens": 20, "contextWindow": 1000, "usedPercent": 2, "source": "builtin"},
+            }),
+        );
+    }
+    row
+}
+
+fn transcript(
+    spec: &Spec<'_>,
+    id: &str,
+    rng: &mut Rng,
+    clock: &mut Clock,
+    files: &mut Files,
+    totals: &mut [usize; 2],
+) -> Vec<u8> {
+    let mut lines = Lines::new();
+    for turn in 0..spec.turns {
+        let mut asked = json!({
+            "id": (2 * turn).to_string(), "role": "user", "content": phrase::asked(rng), "timestamp": clock.tick(30_000),
+        });
+        if turn == 1 {
+            let name = rng.uuid_v4();
+            let path = format!("{id}/{name}.png");
+            files.add(format!("attachments/{path}"), phrase::image(rng, 300));
+            asked["attachments"] = json!([{"id": name, "name": "截图.png", "mimeType": "image/png", "path": path}]);
+        }
+        if turn == 2 && spec.era != Era::E1 {
+            asked["metadata"] = json!({"source": "telegram_private", "sourceId": "42", "senderName": "小王"});
+        }
+        lines.push(&asked);
+        let content = if turn % 2 == 0 { phrase::answered(rng).to_owned() } else { blocks(rng).to_string() };
+        let (input, output) = (rng.between(10, 900), rng.between(10, 900));
+        totals[0] += input;
+        totals[1] += output;
+        let mut answer = json!({
+            "id": (2 * turn + 1).to_string(), "role": "assistant", "content": content, "timestamp": clock.tick(9_000),
+        });
+        if spec.era != Era::E1 {
+            answer["sdkUuid"] = json!(rng.uuid_v4());
+        }
+        answer["usage"] = json!({"inputTokens": input, "outputTokens": output, "model": "claude-sonnet-4-5"});
+        if turn % 2 == 1 || spec.era == Era::E3 {
+            answer["toolCount"] = json!(turn % 2);
+            answer["durationMs"] = json!(rng.between(900, 90_000));
+        }
+        lines.push(&answer);
+    }
+    lines.into_bytes()
+}
+
+fn blocks(rng: &mut Rng) -> Value {
+    let call = format!("toolu_{}", rng.base36(24));
+    let tool = json!({
+        "id": call, "name": "Bash", "input": {"command": "ls"}, "streamIndex": 1, "inputJson": "{\"command\":\"ls\"}",
+        "result": phrase::listing(rng, 4), "isLoading": false, "isError": false,
+    });
+    json!([
+        {"type": "thinking", "thinking": phrase::thought(rng), "thinkingDurationMs": 1200, "isComplete": true},
+        {"type": "tool_use", "tool": tool},
+        {"type": "text", "text": phrase::answered(rng)},
+    ])
+}
+
+/// Makes the MyAgents side of a conversation whose other side is a Claude transcript: same texts, the SDK's uuids.
+///
+/// With `id` the session keeps an id of its own and points at the transcript, as era 1 did; without, it shares the id.
+pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
+    let era = if id.is_some() { Era::E1 } else { Era::E2 };
+    let own = id.unwrap_or(&claude.id);
+    let mut rows: Vec<Value> = Vec::new();
+    for line in crate::jsonl::parse(claude.bytes()) {
+        let content = &line["message"]["content"];
+        let skipped = line["isSidechain"] == true || line["isMeta"] == true || line["isCompactSummary"] == true;
+        match (line["type"].as_str(), content.as_str(), content[0]["text"].as_str()) {
+            _ if skipped => {}
+            (Some("user"), Some(text), _) => rows.push(
+                json!({"id": rows.len().to_string(), "role": "user", "content": text, "timestamp": line["timestamp"]}),
+            ),
+            (Some("assistant"), _, Some(text)) => rows.push(json!({
+                "id": rows.len().to_string(), "role": "assistant", "content": text, "timestamp": line["timestamp"],
+                "sdkUuid": line["uuid"], "usage": {"inputTokens": 10, "outputTokens": 20},
+            })),
+            _ => {}
+        }
+    }
+    let turns = rows.iter().filter(|row| row["role"] == "user").count();
+    let last = rows.last().map_or(json!(null), |row| row["timestamp"].clone());
+    let spec =
+        Spec { era, id: Some(own), sdk: id.map(|_| claude.id.as_str()), agent_dir: &claude.project, turns, seed: 0 };
+    let mut meta =
+        meta(&spec, own, "Shared with the SDK", &iso_of(&rows), &Clock::at(MORNING), [10 * turns, 20 * turns]);
+    meta["lastActiveAt"] = last;
+    let mut lines = Lines::new();
+    rows.iter().for_each(|row| lines.push(row));
+    let main = format!("sessions/{own}.jsonl");
+    let mut files = Files::new();
+    files.add(main.clone(), lines.into_bytes()).modified = claude.files.list[0].modified;
+    let title = Some("Shared with the SDK".to_owned());
+    (Made { id: own.to_owned(), project: claude.project.clone(), title, main, files }, meta)
+}
+
+fn iso_of(rows: &[Value]) -> String {
+    rows.first().and_then(|row| row["timestamp"].as_str()).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,185 @@
+//! Whole MyAgents folders in each state that the program leaves, or finds after a crash.
+
+use serde_json::{Value, json};
+
+use crate::files::Batch;
+use crate::jsonl;
+use crate::make::myagents::{Era, Spec, index, session};
+
+/// The state of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Era 1: ids of its own, the SDK's beside them.
+    E1,
+    /// Era 2: unified ids.
+    E2,
+    /// Era 3: everything that the newest program writes.
+    E3,
+    /// One session is still a whole `.json` file.
+    LegacyJson,
+    /// One session has both files; the `.jsonl` counts.
+    BothPresent,
+    /// One session has an empty `.jsonl` beside its `.json`.
+    EmptyBesideLegacy,
+    /// The index begins with a byte order mark.
+    BomIndex,
+    /// The index is cut inside its first object.
+    IndexTruncated,
+    /// The index holds `null` among its rows.
+    IndexWithNull,
+    /// The index is cut inside its last row.
+    IndexCutInRow,
+    /// There is no index.
+    IndexMissing,
+    /// The index is corrupt and a newer, valid `.tmp` lies beside it.
+    TmpNewer,
+    /// A rewind was announced and not yet carried out.
+    IntentBefore,
+    /// A rewind was announced and the transcript already cut.
+    IntentAfter,
+    /// A row that is hidden until its first turn.
+    Prepared,
+    /// Ids of tabs and of scheduled tasks.
+    OddIds,
+    /// A transcript without a row, and a row without a transcript.
+    Unmatched,
+    /// A transcript with a broken row in the middle and a torn one at the end.
+    TornTranscript,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: &'static [Shape] = &[
+        Shape::E1,
+        Shape::E2,
+        Shape::E3,
+        Shape::LegacyJson,
+        Shape::BothPresent,
+        Shape::EmptyBesideLegacy,
+        Shape::BomIndex,
+        Shape::IndexTruncated,
+        Shape::IndexWithNull,
+        Shape::IndexCutInRow,
+        Shape::IndexMissing,
+        Shape::TmpNewer,
+        Shape::IntentBefore,
+        Shape::IntentAfter,
+        Shape::Prepared,
+        Shape::OddIds,
+        Shape::Unmatched,
+        Shape::TornTranscript,
+    ];
+
+    fn era(self) -> Era {
+        match self {
+            Shape::E1 => Era::E1,
+            Shape::E2 | Shape::LegacyJson | Shape::BothPresent => Era::E2,
+            _ => Era::E3,
+        }
+    }
+}
+
+/// Makes a store of three sessions in this state.
+pub fn store(shape: Shape, seed: u64) -> Batch {
+    let mut batch = Batch::default();
+    let mut rows = Vec::new();
+    let ids: [Option<&str>; 3] = match shape {
+        Shape::OddIds => {
+            [Some("pending-tab-7"), Some("cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e"), Some("cron-im-1")]
+        }
+        _ => [None; 3],
+    };
+    for (number, id) in ids.into_iter().enumerate() {
+        let seed = seed.wrapping_mul(31).wrapping_add(number as u64);
+        let sdk = (shape == Shape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
+        let agent_dir = ["/home/dev/work/demo", "/home/dev/work/演示", "C:\\Users\\dev\\demo"][number];
+        let (made, row) = session(&Spec { era: shape.era(), id, sdk, agent_dir, turns: 3 + number, seed });
+        batch.sessions.push(made);
+        rows.push(row);
+    }
+    state(shape, &mut batch, &mut rows);
+    batch
+}
+
+fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
+    match shape {
+        Shape::LegacyJson | Shape::BothPresent | Shape::EmptyBesideLegacy => legacy(shape, batch),
+        Shape::IntentBefore | Shape::IntentAfter => intent(shape, batch, &mut rows[0]),
+        Shape::Prepared => {
+            rows[0]["materializationState"] = json!("prepared");
+            rows[0]["materializationSourceSessionId"] = json!("pending-tab-1");
+            rows[0]["title"] = json!("New Chat");
+            batch.sessions[0].files.list.retain(|file| !file.path.ends_with(".jsonl"));
+        }
+        Shape::Unmatched => {
+            rows.remove(0);
+            batch.sessions[2].files.list.clear();
+        }
+        Shape::TornTranscript => tear(batch),
+        _ => {}
+    }
+    let whole = index(rows);
+    let text = String::from_utf8_lossy(&whole).into_owned();
+    let written: Option<Vec<u8>> = match shape {
+        Shape::IndexMissing => None,
+        Shape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
+        Shape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
+        Shape::IndexWithNull => Some(index(&[rows[0].clone(), Value::Null, rows[1].clone(), rows[2].clone()])),
+        Shape::IndexCutInRow | Shape::TmpNewer => {
+            let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
+            Some(text.as_bytes()[..cut].to_vec())
+        }
+        _ => Some(whole.clone()),
+    };
+    let newest = batch.sessions.iter().filter_map(|made| made.files.list.last()?.modified).max().unwrap_or(0);
+    if let Some(bytes) = written {
+        batch.shared.add("sessions.json", bytes).modified = Some(newest + 1_000);
+    }
+    if shape == Shape::TmpNewer {
+        batch.shared.add("sessions.json.tmp", whole).modified = Some(newest + 2_000);
+    }
+}
+
+fn transcript(batch: &mut Batch, at: usize) -> &mut Vec<u8> {
+    let made = &mut batch.sessions[at];
+    let main = made.main.clone();
+    let spec = made.files.list.iter_mut().find(|file| file.path == main).expect("each session has its transcript");
+    &mut spec.bytes
+}
+
+fn legacy(shape: Shape, batch: &mut Batch) {
+    let rows = jsonl::parse(transcript(batch, 0));
+    let whole = json!({"messages": rows, "version": 1}).to_string();
+    let made = &mut batch.sessions[0];
+    let path = format!("sessions/{}.json", made.id);
+    made.files.add(path.clone(), whole);
+    match shape {
+        Shape::LegacyJson => {
+            made.files.list.retain(|file| !file.path.ends_with(".jsonl"));
+            made.main = path;
+        }
+        Shape::EmptyBesideLegacy => transcript(batch, 0).clear(),
+        _ => {}
+    }
+}
+
+fn intent(shape: Shape, batch: &mut Batch, row: &mut Value) {
+    let rows = jsonl::lines(transcript(batch, 0)).len();
+    row["pendingConversationMutation"] = json!({
+        "schemaVersion": 1, "kind": "builtin-rewind", "sourceSdkSessionId": row["sdkSessionId"],
+        "replacementSdkSessionId": "44444444-4444-4444-8444-444444444444", "sourceMessageCount": rows,
+        "targetMessageCount": 2,
+    });
+    if shape == Shape::IntentAfter {
+        let bytes = transcript(batch, 0);
+        let end: usize = jsonl::lines(bytes)[..2].iter().map(|line| line.len() + 1).sum();
+        bytes.truncate(end);
+    }
+}
+
+fn tear(batch: &mut Batch) {
+    let bytes = transcript(batch, 0);
+    let first = jsonl::lines(bytes)[0].len() + 1;
+    bytes.splice(first..first, b"{\"broken\"\n".iter().copied());
+    bytes.truncate(bytes.len() - 20);
+}

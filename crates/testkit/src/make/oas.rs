@@ -1,0 +1,222 @@
+//! The open-agent-sdk store: a header line, one message a line, an index beside them.
+//!
+//! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before the first turn ends.
+
+use serde_json::{Value, json};
+
+use crate::clock::{Clock, MORNING};
+use crate::files::{Batch, Files, Made};
+use crate::jsonl::{self, Lines};
+use crate::make::merge;
+use crate::phrase;
+use crate::rng::Rng;
+
+/// A text that stands where a real key would; no output of boswell may ever show it.
+pub const SECRET: &str = "sk-test-1f0a-do-not-show-this";
+
+/// How far an index is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// It has a row for each file.
+    Right,
+    /// There is none.
+    Missing,
+    /// It names a session that is not there, and misses one that is.
+    Ghosts,
+    /// It is not JSON.
+    Corrupt,
+}
+
+impl IndexState {
+    /// Every state.
+    pub const ALL: &'static [IndexState] =
+        &[IndexState::Right, IndexState::Missing, IndexState::Ghosts, IndexState::Corrupt];
+}
+
+/// Where a session's file lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// In the project's folder, in which only `/` became `-`.
+    Project(&'a str),
+    /// In the one flat folder that the command line uses.
+    Flat,
+}
+
+impl Place<'_> {
+    /// Gives the folder below the store's root.
+    pub fn folder(self) -> String {
+        match self {
+            Place::Project(cwd) => format!("projects/{}", cwd.replace('/', "-")),
+            Place::Flat => "sessions".to_owned(),
+        }
+    }
+}
+
+/// Makes one session; `fresh` ones still have everything, secrets included, in their options.
+pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
+    let mut rng = Rng::for_part(seed, "oas");
+    let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let id = rng.uuid_v4();
+    let mut options = json!({"model": "gpt-4o", "provider": "openai"});
+    if fresh {
+        let more =
+            json!({"apiKey": SECRET, "env": {"OPENAI_API_KEY": SECRET}, "systemPrompt": "Be brief.", "maxTurns": 10});
+        merge(&mut options, more);
+        if let Place::Project(cwd) = place {
+            options["cwd"] = json!(cwd);
+        }
+    }
+    let mut lines = Lines::new();
+    lines.push(&json!({
+        "type": "session_header", "id": id, "model": "gpt-4o", "provider": "openai", "createdAt": clock.ms(),
+        "updatedAt": clock.ms() + 60_000, "options": options,
+    }));
+    for turn in 0..turns {
+        push_turn(&mut lines, &id, turn, &mut rng, &mut clock);
+    }
+    let main = format!("{}/{id}.jsonl", place.folder());
+    let mut files = Files::new();
+    files.add(main.clone(), lines.into_bytes()).modified = Some(clock.ms());
+    let project = if let Place::Project(cwd) = place { cwd.to_owned() } else { String::new() };
+    Made { id, project, title: None, main, files }
+}
+
+fn push_turn(lines: &mut Lines, id: &str, turn: usize, rng: &mut Rng, clock: &mut Clock) {
+    let row = |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
+    let mut asked = row(rng, "user");
+    merge(&mut asked, json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}));
+    lines.push(&asked);
+    let answer = |rng: &mut Rng, clock: &mut Clock, content: Value, calls: Value, stop: &str| {
+        let mut line = row(rng, "assistant");
+        merge(
+            &mut line,
+            json!({
+                "timestamp": clock.tick(4_000), "message": {"role": "assistant", "content": content, "tool_calls": calls},
+                "parent_tool_use_id": null, "model": "gpt-4o", "usage": {"input_tokens": 100, "output_tokens": 50},
+                "stop_reason": stop,
+            }),
+        );
+        line
+    };
+    if turn % 2 == 1 {
+        let call = format!("call_{}", rng.base36(24));
+        let block = json!([{"type": "tool_use", "id": call, "name": "Read", "input": {"file_path": "a.txt"}}]);
+        let calls = json!([{"id": call, "type": "function", "function": {"name": "Read", "arguments": "{\"file_path\":\"a.txt\"}"}}]);
+        let line = answer(rng, clock, block, calls, "tool_use");
+        lines.push(&line);
+        let mut result = row(rng, "tool_result");
+        let text = phrase::listing(rng, 5);
+        merge(&mut result, json!({"tool_use_id": call, "tool_name": "Read", "result": text, "is_error": false}));
+        lines.push(&result);
+    }
+    let text = phrase::answered(rng);
+    let line = answer(rng, clock, json!([{"type": "text", "text": text}]), json!([]), "end_turn");
+    lines.push(&line);
+    if turn == 2 {
+        let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
+        let rest = json!({"uuid": rng.uuid_v4(), "session_id": id, "compact_metadata": {"trigger": "auto", "pre_tokens": 9_000}});
+        merge(&mut boundary, rest);
+        lines.push(&boundary);
+    }
+}
+
+/// Makes a fork: a new id in the header, messages copied with the parent's ids still in them.
+pub fn fork_of(source: &Made, seed: u64) -> Made {
+    let id = Rng::for_part(seed, &source.id).uuid_v4();
+    let mut values = jsonl::parse(source.bytes());
+    let header = &mut values[0];
+    header["id"] = json!(id);
+    header["parentSessionId"] = json!(source.id);
+    header["forkedAt"] = header["updatedAt"].clone();
+    let mut lines = Lines::new();
+    values.iter().for_each(|value| lines.push(value));
+    let main = source.main.replace(&source.id, &id);
+    let mut files = Files::new();
+    files.add(main.clone(), lines.into_bytes()).modified = source.files.list[0].modified.map(|ms| ms + 60_000);
+    Made { id, project: source.project.clone(), title: None, main, files }
+}
+
+/// Prints an index of these sessions: pretty, with a newline at the end.
+pub fn index(sessions: &[Made]) -> Vec<u8> {
+    let row = |made: &Made| {
+        let lines = jsonl::parse(made.bytes());
+        let prompt =
+            lines.iter().find(|line| line["type"] == "user").map_or(json!(""), |l| l["message"]["content"].clone());
+        json!({
+            "id": made.id, "firstPrompt": prompt, "messageCount": lines.len() - 1, "created": lines[0]["createdAt"],
+            "modified": lines[0]["updatedAt"],
+        })
+    };
+    let rows: Vec<Value> = sessions.iter().map(row).collect();
+    let whole = json!({"projectPath": "", "sessions": rows});
+    format!("{}\n", serde_json::to_string_pretty(&whole).expect("a value prints")).into_bytes()
+}
+
+/// Makes a project folder with a finished session, a fresh one, one without messages and a fork, and a flat one beside it.
+pub fn store(state: IndexState, cwd: &str, seed: u64) -> Batch {
+    let place = Place::Project(cwd);
+    let first = session(place, false, 3, seed);
+    let fork = fork_of(&first, seed);
+    let sessions =
+        vec![first, session(place, true, 2, seed.wrapping_add(1)), session(place, true, 0, seed.wrapping_add(2)), fork];
+    let flat = session(Place::Flat, false, 2, seed.wrapping_add(3));
+    let mut shared = Files::new();
+    let path = |place: Place<'_>| format!("{}/sessions-index.json", place.folder());
+    match state {
+        IndexState::Missing => {}
+        IndexState::Corrupt => {
+            shared.add(path(place), "{\"projectPath\":\"\",\"sess");
+        }
+        IndexState::Right => {
+            shared.add(path(place), index(&sessions));
+            shared.add(path(Place::Flat), index(std::slice::from_ref(&flat)));
+        }
+        IndexState::Ghosts => {
+            let ghost = session(place, false, 1, seed.wrapping_add(9));
+            shared.add(path(place), index(&[&sessions[1..], &[ghost]].concat()));
+        }
+    }
+    let sessions = sessions.into_iter().chain([flat]).collect();
+    Batch { shared, sessions }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_json_and_the_header_comes_first() {
+        for &state in IndexState::ALL {
+            for made in store(state, "/home/dev/work/demo", 3).sessions {
+                let lines = jsonl::parse(made.bytes());
+                assert_eq!(lines[0]["type"], "session_header");
+                assert_eq!(lines[0]["id"], made.id.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn only_fresh_sessions_hold_secrets() {
+        let batch = store(IndexState::Right, "/x", 3);
+        let leaks = |made: &Made| String::from_utf8_lossy(made.bytes()).contains(SECRET);
+        assert_eq!(batch.sessions.iter().map(leaks).collect::<Vec<_>>(), [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_fork_keeps_the_parents_ids_in_its_messages() {
+        let source = session(Place::Flat, false, 2, 1);
+        let lines = jsonl::parse(fork_of(&source, 2).bytes());
+        assert_eq!(lines[0]["parentSessionId"], source.id.as_str());
+        assert!(lines[1..].iter().all(|line| line["session_id"] == source.id.as_str()));
+    }
+
+    #[test]
+    fn folders_and_indexes_are_where_the_sdk_puts_them() {
+        let batch = store(IndexState::Right, "/home/dev/a.b", 4);
+        let index: Value =
+            serde_json::from_slice(batch.shared.get("projects/-home-dev-a.b/sessions-index.json").unwrap()).unwrap();
+        assert_eq!(index["sessions"].as_array().unwrap().len(), 4);
+        assert!(batch.sessions[4].main.starts_with("sessions/"));
+        assert_eq!(store(IndexState::Missing, "/x", 4).shared.list.len(), 0);
+    }
+}

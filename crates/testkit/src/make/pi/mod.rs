@@ -1,0 +1,47 @@
+//! Session files of the pi family: pi, oh-my-pi and xcsh, in every version of their format.
+//!
+//! A file is a header line and entries that name their parents. The three flavours differ in ids, titles, folder names, in how
+//! a model is named and in whether large images leave the file.
+
+mod layout;
+mod old;
+mod session;
+mod shape;
+mod side;
+#[cfg(test)]
+mod tests;
+mod v3;
+
+pub use layout::{Place, file_name, pi_folder, snowflake, title_slot, xcsh_folder};
+pub use session::Session;
+pub use shape::{Shape, deep, file};
+pub use side::{artifacts, breadcrumb, history_db};
+
+/// Which agent of the family writes the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavour {
+    /// pi: UUIDs, `--…--` folders, names in `session_info` entries, images inline.
+    Pi,
+    /// oh-my-pi: nanoid or UUIDv7 ids, a title slot before the header in newer files, blobs.
+    Omp,
+    /// xcsh: snowflake ids, folders relative to the home, titles in the header, blobs.
+    Xcsh,
+}
+
+impl Flavour {
+    /// The three of them.
+    pub const ALL: &'static [Flavour] = &[Flavour::Pi, Flavour::Omp, Flavour::Xcsh];
+
+    /// Says the name under which boswell lists it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Flavour::Pi => "pi",
+            Flavour::Omp => "omp",
+            Flavour::Xcsh => "xcsh",
+        }
+    }
+
+    pub(crate) fn has_blobs(self) -> bool {
+        self != Flavour::Pi
+    }
+}

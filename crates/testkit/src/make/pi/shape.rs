@@ -1,0 +1,132 @@
+//! The shapes of pi-family files that tests run over.
+
+use serde_json::json;
+
+use crate::files::{Files, Made};
+use crate::make::pi::{Flavour, Place, Session, file_name, old, v3};
+use crate::phrase;
+
+/// What a file is meant to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Version 1: no ids, compaction by index.
+    V1,
+    /// Version 2: `hookMessage`.
+    V2,
+    /// Version 3: questions, answers, tools; one line of descent.
+    Linear,
+    /// Version 3 with every entry type of the flavour, and unknown keys.
+    EveryEntry,
+    /// A branch left behind with a summary, a second branch, and a leaf on the first one again.
+    Branched,
+    /// Two compactions whose kept parts overlap.
+    TwoCompactions,
+    /// Labels set, moved and cleared, on more than one branch.
+    Labels,
+    /// Images small and large; the large ones are blobs where the flavour has them.
+    Images,
+    /// Newer oh-my-pi: the title line before the header.
+    TitleSlot,
+    /// A header and nothing else.
+    HeaderOnly,
+    /// Version 4 with its journal entries.
+    Version4,
+    /// Version 99 with unknown entries.
+    Version99,
+    /// JSON that other readers stumble over: number forms, lone surrogates, doubled keys, U+2028.
+    Traps,
+    /// Two entries that are each other's parent.
+    Cycle,
+    /// An entry that is its own parent.
+    SelfParent,
+    /// Children that stand before their parents.
+    ForwardParents,
+    /// Two entries without a parent.
+    TwoRoots,
+    /// One id used by two entries, and one line there twice.
+    DuplicateIds,
+    /// An entry whose parent is nowhere.
+    Orphan,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: &'static [Shape] = &[
+        Shape::V1,
+        Shape::V2,
+        Shape::Linear,
+        Shape::EveryEntry,
+        Shape::Branched,
+        Shape::TwoCompactions,
+        Shape::Labels,
+        Shape::Images,
+        Shape::TitleSlot,
+        Shape::HeaderOnly,
+        Shape::Version4,
+        Shape::Version99,
+        Shape::Traps,
+        Shape::Cycle,
+        Shape::SelfParent,
+        Shape::ForwardParents,
+        Shape::TwoRoots,
+        Shape::DuplicateIds,
+        Shape::Orphan,
+    ];
+
+    /// The shapes in which every parent is found, once, without a cycle.
+    pub fn has_sound_tree(self) -> bool {
+        !matches!(self, Shape::Cycle | Shape::SelfParent | Shape::DuplicateIds | Shape::Orphan)
+    }
+
+    fn has_title(self) -> bool {
+        matches!(self, Shape::Linear | Shape::EveryEntry | Shape::Branched | Shape::TitleSlot)
+    }
+}
+
+/// Makes the files of one shape, below an agent's folder (`~/.pi/agent` and the like).
+pub fn file(shape: Shape, flavour: Flavour, place: Place<'_>, seed: u64) -> Made {
+    let mut session = Session::start(flavour, place.cwd, seed);
+    let title = shape.has_title().then(|| phrase::title(&mut session.rng).to_owned());
+    fill(&mut session, shape, title.as_deref());
+    let main = format!("sessions/{}/{}", place.folder(flavour), file_name(session.created, &session.id));
+    let mut files = Files::new();
+    for (hash, bytes) in &session.blobs {
+        files.add(format!("blobs/{hash}"), bytes.clone());
+    }
+    let (id, project, last) = (session.id.clone(), session.cwd.clone(), session.clock.ms());
+    files.add(main.clone(), session.into_bytes()).modified = Some(last);
+    Made { id, project, title, main, files }
+}
+
+/// Makes a chain `depth` entries deep, each the child of the one before.
+pub fn deep(flavour: Flavour, depth: usize, seed: u64) -> Vec<u8> {
+    let mut session = Session::start(flavour, "/home/dev/deep", seed);
+    session.header_v3(None);
+    for number in 0..depth {
+        let id = format!("{number:08x}");
+        let message = if number % 2 == 0 {
+            session.user_message("deeper")
+        } else {
+            session.assistant_message(json!([{"type": "text", "text": "deeper still"}]), "stop")
+        };
+        session.entry_with_id(&id, "message", json!({"message": message}));
+    }
+    session.into_bytes()
+}
+
+fn fill(session: &mut Session, shape: Shape, title: Option<&str>) {
+    match shape {
+        Shape::V1 => old::v1(session),
+        Shape::V2 => old::v2(session),
+        Shape::Version4 => old::newer(session, 4),
+        Shape::Version99 => old::newer(session, 99),
+        Shape::HeaderOnly => session.header_v3(None),
+        Shape::TitleSlot => v3::title_slotted(session, title),
+        _ => {
+            session.header_v3(title);
+            session.model_change("anthropic", "claude-sonnet-4-5");
+            session.entry("thinking_level_change", json!({"thinkingLevel": "low"}));
+            v3::fill(session, shape);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Takes down everything about a folder that a write would change, to prove that reading never writes.
+//!
+//! Bytes, length, modification time, inode, mode and link target of every path, the root and its folders included: a file that
+//! was made and removed again still shows in its folder's time. Access and change times are left out, for reading may set them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{disk, sha256};
+
+/// What kind of thing a path is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file, with the hash of its bytes.
+    File(String),
+    /// A folder.
+    Folder,
+    /// A symbolic link, with its target.
+    Link(PathBuf),
+    /// A pipe, socket or device.
+    Other,
+}
+
+/// What is known about one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is, and its content.
+    pub kind: Kind,
+    /// Length in bytes, as the system says it; 0 for folders, whose length is the file system's affair.
+    pub len: u64,
+    /// Modification time in nanoseconds since 1970.
+    pub mtime_ns: i128,
+    /// Inode number; 0 where there is none.
+    pub inode: u64,
+    /// Permission bits; 0 where there are none.
+    pub mode: u32,
+}
+
+/// Everything below one folder at one time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    facts: BTreeMap<PathBuf, Fact>,
+}
+
+impl Snapshot {
+    /// Takes down everything below `root`, and `root` itself as the empty path.
+    pub fn take(root: &Path) -> Snapshot {
+        let mut facts = BTreeMap::new();
+        let mut waiting = vec![root.to_path_buf()];
+        while let Some(path) = waiting.pop() {
+            let fact = Fact::of(&path);
+            if fact.kind == Kind::Folder {
+                waiting.extend(disk::list(&path));
+            }
+            let below = path.strip_prefix(root).expect("found below the root").to_path_buf();
+            facts.insert(below, fact);
+        }
+        Snapshot { facts }
+    }
+
+    /// Gives what is known about a path below the root.
+    pub fn fact(&self, path: &Path) -> Option<&Fact> {
+        self.facts.get(path)
+    }
+
+    /// Says how many paths there are.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Says whether there is nothing, not even a root.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Says, one line each, what is different in the later snapshot; empty if nothing is.
+    pub fn diff(&self, later: &Snapshot) -> Vec<String> {
+        let mut said = Vec::new();
+        for (path, before) in &self.facts {
+            let name = shown(path);
+            match later.facts.get(path) {
+                None => said.push(format!("{name}: removed")),
+                Some(after) => said.extend(before.changes(after).into_iter().map(|what| format!("{name}: {what}"))),
+            }
+        }
+        let new = later.facts.keys().filter(|path| !self.facts.contains_key(*path));
+        said.extend(new.map(|path| format!("{}: added", shown(path))));
+        said
+    }
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
+}
+
+impl Fact {
+    fn of(path: &Path) -> Fact {
+        let about = fs::symlink_metadata(path).expect("a path that was just listed");
+        let kind = if about.is_file() {
+            Kind::File(sha256::hex(&disk::read(path)))
+        } else if about.is_dir() {
+            Kind::Folder
+        } else if about.is_symlink() {
+            Kind::Link(fs::read_link(path).expect("a link has a target"))
+        } else {
+            Kind::Other
+        };
+        let len = if about.is_dir() { 0 } else { about.len() };
+        let (inode, mode, mtime_ns) = numbers(&about);
+        Fact { kind, len, mtime_ns, inode, mode }
+    }
+
+    fn changes(&self, after: &Fact) -> Vec<String> {
+        let mut said = Vec::new();
+        if self.kind != after.kind {
+            said.push("content or kind changed".to_owned());
+        }
+        if self.len != after.len {
+            said.push(format!("length {} became {}", self.len, after.len));
+        }
+        if self.mtime_ns != after.mtime_ns {
+            said.push(format!("mtime {} became {}", self.mtime_ns, after.mtime_ns));
+        }
+        if self.inode != after.inode {
+            said.push(format!("inode {} became {}", self.inode, after.inode));
+        }
+        if self.mode != after.mode {
+            said.push(format!("mode {:o} became {:o}", self.mode, after.mode));
+        }
+        said
+    }
+}
+
+#[cfg(unix)]
+fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
+    use std::os::unix::fs::MetadataExt;
+    let mtime = i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec());
+    (about.ino(), about.mode() & 0o7777, mtime)
+}
+
+#[cfg(not(unix))]
+fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
+    let since = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    (0, 0, since.map_or(0, |age| age.as_nanos() as i128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let root = disk::scratch(name);
+        disk::write(&root.join("a/one.jsonl"), b"one\n");
+        disk::write(&root.join("two.json"), b"{}");
+        root
+    }
+
+    #[test]
+    fn an_untouched_folder_has_no_differences() {
+        let root = folder("snapshot-same");
+        let before = Snapshot::take(&root);
+        disk::read(&root.join("two.json"));
+        disk::list(&root);
+        assert_eq!(before.len(), 4);
+        assert!(!before.is_empty());
+        assert_eq!(before.diff(&Snapshot::take(&root)), Vec::<String>::new());
+        disk::remove(&root);
+    }
+
+    #[test]
+    fn a_touched_time_is_seen_although_the_bytes_are_the_same() {
+        let root = folder("snapshot-touch");
+        let before = Snapshot::take(&root);
+        disk::set_modified(&root.join("a/one.jsonl"), 1_000);
+        let said = before.diff(&Snapshot::take(&root));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("a/one.jsonl: mtime"), "{said:?}");
+        disk::remove(&root);
+    }
+
+    #[test]
+    fn added_removed_and_rewritten_files_are_seen() {
+        let root = folder("snapshot-change");
+        let before = Snapshot::take(&root);
+        disk::write(&root.join("new.lock"), b"");
+        disk::write(&root.join("two.json"), b"[]");
+        fs::remove_file(root.join("a/one.jsonl")).unwrap();
+        let said = before.diff(&Snapshot::take(&root)).join("\n");
+        assert!(said.contains("new.lock: added"), "{said}");
+        assert!(said.contains("two.json: content"), "{said}");
+        assert!(said.contains("one.jsonl: removed"), "{said}");
+        disk::remove(&root);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_with_equal_bytes_is_seen_by_its_inode_and_a_mode_by_its_bits() {
+        let root = folder("snapshot-inode");
+        let before = Snapshot::take(&root);
+        disk::write(&root.join("copy"), b"{}");
+        fs::rename(root.join("copy"), root.join("two.json")).unwrap();
+        disk::set_mode(&root.join("a/one.jsonl"), 0o600);
+        let said = before.diff(&Snapshot::take(&root)).join("\n");
+        assert!(said.contains("two.json: inode"), "{said}");
+        assert!(said.contains("one.jsonl: mode"), "{said}");
+        disk::remove(&root);
+    }
+}
