@@ -1,1 +1,69 @@
-fn main() {}
+//! Boswell's chores: test, fuzz, bench.
+//!
+//! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
+//! may print, read the clock and the environment, and open files; the libraries may not.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore runner talks to the person who started it")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a chore runner works on the checkout itself: files, clock, environment"
+)]
+
+mod baseline;
+mod bench;
+mod clients;
+mod fuzz;
+#[cfg(test)]
+mod rules;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// What a chore returns; the text of the error is all that its caller needs.
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+const HELP: &str = "\
+Boswell's chores.
+
+Usage: cargo xtask <command>
+
+  test                                  run every test, with real clients; ends with `N passed, N failed`
+  fuzz [--seconds N] [--seed N] [TARGET]
+                                        mutate inputs for a while (5 s per target) and catch panics
+  fuzz --input FILE TARGET              run one input again
+  bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
+  baseline split PATH...                what the bench compares with: read, split at newlines
+
+Examples:
+  cargo xtask test
+  cargo xtask bench context-1gb
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
+    let Some((command, rest)) = arguments.split_first() else {
+        print!("{HELP}");
+        return Ok(ExitCode::from(2));
+    };
+    match command.as_str() {
+        "test" => test::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
+        "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(format!("there is no chore `{other}`; `cargo xtask help` lists them").into()),
+    }
+}

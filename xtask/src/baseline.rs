@@ -1,0 +1,69 @@
+//! `xtask baseline split PATH…`: the least that any reader must do, as a child process of the bench.
+//!
+//! Reads files (folders recursively, in name order) and finds every newline. Nothing is copied or kept, so that
+//! what boswell costs beyond this is the cost of understanding the bytes.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use crate::Outcome;
+
+const BUFFER: usize = 1 << 20;
+
+/// What a split saw; printed so that the bench can tell a baseline that read nothing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Split {
+    pub(crate) files: u64,
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    pub(crate) longest: u64,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let Some(("split", paths)) = arguments.split_first().map(|(verb, paths)| (verb.as_str(), paths)) else {
+        return Err("usage: xtask baseline split PATH...".into());
+    };
+    let mut seen = Split::default();
+    for path in paths {
+        split(Path::new(path), &mut seen)?;
+    }
+    println!("{} files, {} bytes, {} lines, longest {}", seen.files, seen.bytes, seen.lines, seen.longest);
+    Ok(())
+}
+
+pub(crate) fn split(path: &Path, seen: &mut Split) -> Outcome {
+    if path.is_dir() {
+        let mut below: Vec<_> =
+            std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        below.sort();
+        return below.iter().try_for_each(|path| split(path, seen));
+    }
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    seen.files += 1;
+    split_lines(BufReader::with_capacity(BUFFER, file), seen)
+}
+
+fn split_lines(mut reader: impl BufRead, seen: &mut Split) -> Outcome {
+    loop {
+        let length = reader.skip_until(b'\n')? as u64;
+        if length == 0 {
+            return Ok(());
+        }
+        seen.bytes += length;
+        seen.lines += 1;
+        seen.longest = seen.longest.max(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_counts_a_last_line_without_newline() {
+        let mut seen = Split::default();
+        split_lines(&b"one\n\nthree3\nfour"[..], &mut seen).expect("memory can be read");
+        assert_eq!(seen, Split { files: 0, bytes: 16, lines: 4, longest: 7 });
+    }
+}

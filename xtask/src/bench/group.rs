@@ -1,0 +1,23 @@
+//! What a bench group is, and which there are.
+
+use super::context_1gb::Context1Gb;
+use super::lab::Lab;
+use super::read_all::ReadAll;
+use super::records_1gb::Records1Gb;
+use super::table::Row;
+use crate::Outcome;
+
+/// Some cases that share their data and their baseline.
+pub(crate) trait Group: Sync {
+    /// The name on the command line and in the page's markers.
+    fn name(&self) -> &'static str;
+
+    /// One sentence: what is measured against what.
+    fn about(&self) -> &'static str;
+
+    /// Makes its data where it is missing, measures, and gives the rows of its table.
+    fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>>;
+}
+
+/// Every group, in the order of the page.
+pub(crate) const ALL: &[&dyn Group] = &[&Context1Gb, &Records1Gb, &ReadAll];

@@ -1,0 +1,129 @@
+//! The place where groups measure: release builds, a data folder, and the rule by which two jobs are compared.
+
+use std::path::{Path, PathBuf};
+
+use super::machine;
+use super::measure::{Job, Meter};
+use super::table::{self, Row};
+use crate::{Outcome, baseline, workspace};
+
+/// A sample should be long against the kernel's tick of (mostly) 10 ms.
+const SAMPLE_SECONDS: f64 = 0.3;
+const MOST_RUNS_PER_SAMPLE: f64 = 20.0;
+
+/// What a reader may use beyond the longest line that it is asked for.
+const MEMORY_ALLOWANCE: u64 = 64 << 20;
+
+pub(crate) struct Lab {
+    /// Where generated data goes: `target/bench`.
+    pub(crate) data: PathBuf,
+    release: PathBuf,
+    meter: Meter,
+    repeats: usize,
+}
+
+impl Lab {
+    /// Builds what is measured, and the baseline too: a debug build of it would flatter us.
+    pub(crate) fn set_up(repeats: usize) -> Outcome<Self> {
+        println!("bench: building boswell and the baseline in release mode");
+        workspace::must_succeed(workspace::cargo().args(["build", "--release", "-p", "boswell", "-p", "xtask"]))?;
+        let target = workspace::target()?;
+        let data = target.join("bench");
+        std::fs::create_dir_all(&data)?;
+        let meter = Meter::new(&data)?;
+        Ok(Self { release: target.join("release"), data, meter, repeats })
+    }
+
+    /// A run of boswell in an empty home; nothing that it keeps helps the next run.
+    pub(crate) fn boswell(&self, arguments: &[&str]) -> Job {
+        let home = self.data.join("home");
+        Job {
+            program: self.release.join("boswell"),
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            environment: vec![("BOSWELL_HOME", home.join("boswell")), ("HOME", home.clone())],
+            forget: Some(home),
+        }
+    }
+
+    /// Read and newline split of everything below a path.
+    pub(crate) fn split(&self, path: &Path) -> Job {
+        Job {
+            program: self.release.join("xtask"),
+            arguments: vec!["baseline".to_owned(), "split".to_owned(), path.display().to_string()],
+            environment: Vec::new(),
+            forget: None,
+        }
+    }
+
+    /// CPU of `ours` against CPU of `against`, run in turn.
+    pub(crate) fn compare(&self, case: &str, ours: &Job, against: &Job, at_most: Option<f64>) -> Outcome<Row> {
+        let (our_runs, their_runs) = (self.runs_per_sample(ours)?, self.runs_per_sample(against)?);
+        let (mut our_times, mut their_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..self.repeats {
+            let mine = self.meter.cpu_seconds(ours, our_runs)?;
+            let theirs = self.meter.cpu_seconds(against, their_runs)?;
+            our_times.push(mine);
+            their_times.push(theirs);
+            ratios.push(mine / theirs.max(f64::MIN_POSITIVE));
+        }
+        Ok(Row {
+            case: case.to_owned(),
+            ours: table::seconds(median(&mut our_times)),
+            baseline: table::seconds(median(&mut their_times)),
+            ratio: median(&mut ratios),
+            at_most,
+        })
+    }
+
+    fn runs_per_sample(&self, job: &Job) -> Outcome<u32> {
+        let once = self.meter.cpu_seconds(job, 1)?;
+        Ok((SAMPLE_SECONDS / once.max(0.001)).ceil().clamp(1.0, MOST_RUNS_PER_SAMPLE) as u32)
+    }
+
+    /// Peak memory of a job against what a reader of `file` is allowed: 64 MiB and its longest line.
+    pub(crate) fn memory(&self, case: &str, ours: &Job, file: &Path) -> Outcome<Row> {
+        let mut seen = baseline::Split::default();
+        baseline::split(file, &mut seen)?;
+        let allowed = MEMORY_ALLOWANCE + seen.longest;
+        // The worst of all runs, not the middle one: a limit holds always or not at all.
+        let mut peak = 0;
+        for _ in 0..self.repeats {
+            peak = peak.max(self.meter.peak_memory(ours)?);
+        }
+        Ok(Row {
+            case: case.to_owned(),
+            ours: table::mebibytes(peak),
+            baseline: format!("64 MiB + line {}", table::mebibytes(seen.longest)),
+            ratio: peak as f64 / allowed as f64,
+            at_most: Some(1.0),
+        })
+    }
+
+    /// One line about where the figures come from.
+    pub(crate) fn machine(&self) -> String {
+        format!("{}, warm page cache, {} repeats.", machine::describe(&self.data), self.repeats)
+    }
+}
+
+/// The middle value; of an even number, the mean of the two in the middle.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values {
+        [] => f64::NAN,
+        _ if values.len() % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_is_the_middle_value() {
+        assert!((median(&mut [3.0, 1.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+        assert!((median(&mut [4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+        assert!(median(&mut []).is_nan());
+    }
+}

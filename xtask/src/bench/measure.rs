@@ -1,0 +1,181 @@
+//! Measures child processes without a line of unsafe code.
+//!
+//! CPU time is what the kernel adds to "time of waited-for children" in `/proc/self/stat`; it counts in ticks, so
+//! short jobs are run several times per sample. Peak memory comes from GNU time where it is installed, since the
+//! kernel's own figure disappears with the process; else the child's `VmHWM` is polled, which may miss its last
+//! moments.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::{Outcome, workspace};
+
+/// A program with arguments, run again and again.
+pub(crate) struct Job {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) environment: Vec<(&'static str, PathBuf)>,
+    /// Removed before every run, so that nothing kept from the last one helps.
+    pub(crate) forget: Option<PathBuf>,
+}
+
+impl Job {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        self.dress(&mut command);
+        command
+    }
+
+    fn dress(&self, command: &mut Command) {
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    }
+
+    fn reset(&self) -> Outcome {
+        match self.forget.as_deref().map(std::fs::remove_dir_all) {
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs once with the output counted: warms the page cache, and shows that there is something to measure.
+    pub(crate) fn output_lines(&self) -> Outcome<usize> {
+        self.reset()?;
+        let mut child = self.command().stdout(Stdio::piped()).spawn().map_err(|error| self.failed(&error))?;
+        let mut lines = 0;
+        if let Some(mut stdout) = child.stdout.take() {
+            let mut buffer = vec![0; 1 << 16];
+            loop {
+                let count = std::io::Read::read(&mut stdout, &mut buffer)?;
+                if count == 0 {
+                    break;
+                }
+                lines += buffer[..count].iter().filter(|byte| **byte == b'\n').count();
+            }
+        }
+        let status = child.wait()?;
+        if status.success() { Ok(lines) } else { Err(self.failed(&status)) }
+    }
+
+    fn failed(&self, why: &dyn std::fmt::Display) -> Box<dyn std::error::Error> {
+        format!("{} {}: {why}", self.program.display(), self.arguments.join(" ")).into()
+    }
+}
+
+/// Measures jobs; knows how this machine counts.
+pub(crate) struct Meter {
+    ticks_per_second: f64,
+    gnu_time: Option<PathBuf>,
+    scratch: PathBuf,
+}
+
+impl Meter {
+    pub(crate) fn new(folder: &Path) -> Outcome<Self> {
+        let output = Command::new("getconf").arg("CLK_TCK").output();
+        let ticks = output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse().ok());
+        let scratch = folder.join("peak-memory");
+        let gnu_time = workspace::on_path("time").filter(|program| peak_by_time(program, &scratch).is_ok());
+        Ok(Self { ticks_per_second: ticks.unwrap_or(100.0), gnu_time, scratch })
+    }
+
+    /// CPU seconds (user + system) of `times` runs, divided by `times`.
+    pub(crate) fn cpu_seconds(&self, job: &Job, times: u32) -> Outcome<f64> {
+        let mut ticks = 0;
+        for _ in 0..times {
+            job.reset()?;
+            let before = children_ticks()?;
+            let status = job.command().status().map_err(|error| job.failed(&error))?;
+            if !status.success() {
+                return Err(job.failed(&status));
+            }
+            ticks += children_ticks()? - before;
+        }
+        Ok(ticks as f64 / self.ticks_per_second / f64::from(times))
+    }
+
+    /// The most memory that the job ever had resident, in bytes.
+    pub(crate) fn peak_memory(&self, job: &Job) -> Outcome<u64> {
+        job.reset()?;
+        let Some(time) = &self.gnu_time else {
+            return polled_peak(job.command().spawn().map_err(|error| job.failed(&error))?);
+        };
+        let mut command = timed(time, &self.scratch);
+        command.arg(&job.program).args(&job.arguments);
+        job.dress(&mut command);
+        let status = command.status()?;
+        if status.success() { kilobytes_in(&self.scratch) } else { Err(job.failed(&status)) }
+    }
+}
+
+fn timed(time: &Path, report: &Path) -> Command {
+    let mut command = Command::new(time);
+    command.args(["-f", "%M", "-o"]).arg(report);
+    command
+}
+
+/// Other programs are called `time` too; only the one that understands the format will do.
+fn peak_by_time(time: &Path, report: &Path) -> Outcome<u64> {
+    workspace::must_succeed(timed(time, report).arg("true").stderr(Stdio::null()))?;
+    kilobytes_in(report)
+}
+
+fn kilobytes_in(report: &Path) -> Outcome<u64> {
+    let text = std::fs::read_to_string(report)?;
+    let last = text.lines().last().unwrap_or_default();
+    Ok(1024 * last.trim().parse::<u64>().map_err(|_| format!("time reported `{last}` as peak memory"))?)
+}
+
+fn polled_peak(mut child: Child) -> Outcome<u64> {
+    let status_file = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        if let Ok(status) = std::fs::read_to_string(&status_file) {
+            peak = peak.max(high_water_mark(&status).unwrap_or(0));
+        }
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(peak),
+            Some(status) => return Err(format!("the measured program ended with {status}").into()),
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+fn high_water_mark(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(1024 * line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?)
+}
+
+fn children_ticks() -> Outcome<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")
+        .map_err(|error| format!("/proc/self/stat: {error} (the bench runs on Linux only)"))?;
+    children_ticks_in(&stat).ok_or_else(|| "/proc/self/stat has no times of children".into())
+}
+
+/// Fields 16 and 17; the name in field 2 may hold spaces and parentheses, so counting starts after the last one.
+fn children_ticks_in(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_ascii_whitespace().skip(13);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some(user + system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_children_are_found_behind_a_strange_name() {
+        let stat = "4853 (a) b (c) R 4847 4847 3439 0 -1 4194304 103 0 0 0 11 12 130 7 20 0 1 0 60391 2998272 402";
+        assert_eq!(children_ticks_in(stat), Some(137));
+        assert_eq!(children_ticks_in("no stat"), None);
+    }
+
+    #[test]
+    fn high_water_mark_is_in_bytes() {
+        assert_eq!(high_water_mark("Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t 4 kB\n"), Some(5 << 20));
+        assert_eq!(high_water_mark("Name:\tx\n"), None);
+    }
+}

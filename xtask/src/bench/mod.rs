@@ -1,0 +1,19 @@
+//! `cargo xtask bench`: what boswell costs, next to the least that the same work could cost.
+//!
+//! Machines are shared and noisy, so a figure only counts beside its baseline from the same run: cases alternate,
+//! each is repeated, CPU seconds are compared instead of wall time, and the middle value is taken.
+//! Groups live in files of their own and are listed in `group`; each owns one part of `docs/BENCHMARKS.md`.
+
+mod command;
+mod context_1gb;
+mod data;
+mod group;
+mod lab;
+mod machine;
+mod measure;
+mod page;
+mod read_all;
+mod records_1gb;
+mod table;
+
+pub(crate) use command::run;

@@ -1,0 +1,84 @@
+//! The one table: case, ours, baseline, ratio, target.
+
+use std::fmt::Write as _;
+
+const HEAD: [&str; 5] = ["case", "ours", "baseline", "ratio", "target"];
+
+/// One line of a group's table.
+pub(crate) struct Row {
+    pub(crate) case: String,
+    pub(crate) ours: String,
+    pub(crate) baseline: String,
+    pub(crate) ratio: f64,
+    /// The largest ratio that we allow ourselves; none where a figure is only shown.
+    pub(crate) at_most: Option<f64>,
+}
+
+impl Row {
+    fn cells(&self) -> [String; 5] {
+        let target = match self.at_most {
+            Some(limit) if self.ratio <= limit => format!("≤ {limit:.2}, met"),
+            Some(limit) => format!("≤ {limit:.2}, MISSED"),
+            None => "–".to_owned(),
+        };
+        [self.case.clone(), self.ours.clone(), self.baseline.clone(), format!("{:.2}", self.ratio), target]
+    }
+}
+
+pub(crate) fn seconds(value: f64) -> String {
+    if value < 1.0 { format!("{:.0} ms", value * 1000.0) } else { format!("{value:.2} s") }
+}
+
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+pub(crate) fn markdown(rows: &[Row]) -> String {
+    let mut text = format!("| {} |\n|---|---:|---:|---:|---|\n", HEAD.join(" | "));
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {} |", row.cells().join(" | "));
+    }
+    text
+}
+
+pub(crate) fn aligned(rows: &[Row]) -> String {
+    let lines: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned)).chain(rows.iter().map(Row::cells)).collect();
+    let mut text = String::new();
+    for line in &lines {
+        for (column, cell) in line.iter().enumerate() {
+            let width = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+            let _ = if column == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ratio: f64, at_most: Option<f64>) -> Row {
+        Row { case: "context".to_owned(), ours: seconds(0.42), baseline: seconds(1.3), ratio, at_most }
+    }
+
+    #[test]
+    fn a_row_says_whether_its_target_is_met() {
+        assert_eq!(
+            markdown(&[row(1.5, Some(2.0)), row(2.5, Some(2.0)), row(9.0, None)]),
+            "| case | ours | baseline | ratio | target |\n|---|---:|---:|---:|---|\n\
+             | context | 420 ms | 1.30 s | 1.50 | ≤ 2.00, met |\n\
+             | context | 420 ms | 1.30 s | 2.50 | ≤ 2.00, MISSED |\n\
+             | context | 420 ms | 1.30 s | 9.00 | – |\n"
+        );
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let text = aligned(&[row(1.5, Some(2.0)), row(12.25, None)]);
+        let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
+        assert_eq!(widths.len(), 3);
+        assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Gets the real agents that the client tests drive: found if installed, else fetched into `target/clients`.
+//!
+//! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Outcome, workspace};
+
+const PI_PACKAGE: &str = "@mariozechner/pi-coding-agent";
+const PI_VERSION: &str = "0.73.1";
+const OLDEST_NODE: u32 = 18;
+
+/// The real clients of a test run, as the environment variables that the tests look at.
+pub(crate) struct Clients {
+    pub(crate) environment: Vec<(&'static str, PathBuf)>,
+    /// One sentence per group of tests that cannot run, with the reason.
+    pub(crate) missing: Vec<String>,
+}
+
+/// Finds or installs every client. A client that cannot be had is reported, not an error: the caller decides.
+pub(crate) fn prepare() -> Clients {
+    match node().and_then(|node| Ok((pi(&node)?, node))) {
+        Ok((package, node)) => {
+            Clients { environment: vec![("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)], missing: Vec::new() }
+        }
+        Err(error) => Clients {
+            environment: Vec::new(),
+            missing: vec![format!("tests that compare with pi {PI_VERSION} do not run: {error}")],
+        },
+    }
+}
+
+fn node() -> Outcome<PathBuf> {
+    if let Some(node) = usable_node() {
+        return Ok(node);
+    }
+    install_node()?;
+    usable_node().ok_or_else(|| format!("the installed node is older than {OLDEST_NODE}").into())
+}
+
+fn usable_node() -> Option<PathBuf> {
+    let given = std::env::var_os("BOSWELL_NODE").map(PathBuf::from);
+    let node = given.or_else(|| workspace::on_path("node")).or_else(|| workspace::on_path("nodejs"))?;
+    workspace::on_path("npm")?;
+    let output = Command::new(&node).arg("--version").output().ok()?;
+    let version = major_version(&String::from_utf8_lossy(&output.stdout))?;
+    (version >= OLDEST_NODE).then_some(node)
+}
+
+fn major_version(text: &str) -> Option<u32> {
+    text.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+/// Only root on a Debian-like system can install without asking anybody; everyone else is told what to do.
+fn install_node() -> Outcome {
+    if workspace::on_path("apt-get").is_none() || !is_root() {
+        return Err(format!("node {OLDEST_NODE} or newer and npm are needed; install them and run again").into());
+    }
+    println!("xtask: node and npm are missing; running `apt-get update` and `apt-get install -y nodejs npm`");
+    apt_get(&["update"])?;
+    apt_get(&["install", "-y", "--no-install-recommends", "nodejs", "npm"])
+}
+
+fn apt_get(arguments: &[&str]) -> Outcome {
+    let mut command = Command::new("apt-get");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(std::process::Stdio::null());
+    workspace::must_succeed(&mut command)
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// The folder of the installed pi package.
+fn pi(node: &Path) -> Outcome<PathBuf> {
+    if let Some(given) = std::env::var_os("BOSWELL_PI_PACKAGE") {
+        println!("xtask: pi is taken from BOSWELL_PI_PACKAGE");
+        return Ok(PathBuf::from(given));
+    }
+    let folder = workspace::target()?.join("clients").join("pi");
+    let package = folder.join("node_modules").join(PI_PACKAGE);
+    // Written last, so that an interrupted install is not taken for a whole one.
+    let stamp = folder.join("installed");
+    if std::fs::read_to_string(&stamp).is_ok_and(|version| version == PI_VERSION) {
+        println!("xtask: pi {PI_VERSION} is already installed");
+        return Ok(package);
+    }
+    println!("xtask: installing {PI_PACKAGE} {PI_VERSION} from npm into target/clients/pi (no install scripts)");
+    std::fs::create_dir_all(&folder)?;
+    npm_install(&folder)?;
+    check_import(node, &package)?;
+    std::fs::write(&stamp, PI_VERSION)?;
+    Ok(package)
+}
+
+fn npm_install(folder: &Path) -> Outcome {
+    let mut command = Command::new("npm");
+    command.arg("install").arg("--prefix").arg(folder);
+    command.args(["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    command.arg(format!("{PI_PACKAGE}@{PI_VERSION}")).stdin(std::process::Stdio::null());
+    workspace::must_succeed(&mut command)
+}
+
+/// Loads the module that the tests will use: a package that cannot be imported is no client.
+fn check_import(node: &Path, package: &Path) -> Outcome {
+    let module = package.join("dist").join("core").join("session-manager.js");
+    let script = "import(require('node:url').pathToFileURL(process.argv[1]).href).then((m) => { \
+                  if (typeof m.SessionManager?.open !== 'function') throw new Error('no SessionManager.open'); })";
+    let mut command = Command::new(node);
+    command.arg("-e").arg(script).arg(module).stdin(std::process::Stdio::null());
+    workspace::must_succeed(&mut command)
+}
+
+#[cfg(test)]
+mod pi_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn major_version_is_read_from_what_node_prints() {
+        assert_eq!(major_version("v20.20.2\n"), Some(20));
+        assert_eq!(major_version("v18"), Some(18));
+        assert_eq!(major_version("20.1.0"), None);
+        assert_eq!(major_version(""), None);
+    }
+}
