@@ -9,6 +9,7 @@
 
 mod backend;
 mod check;
+pub mod disk;
 mod links;
 mod resolve;
 mod session;

@@ -18,10 +18,13 @@ pub struct Conversation {
     pub dangling: Vec<(&'static str, String)>,
 }
 
+/// A session elsewhere: dialect and id.
+pub(crate) type Elsewhere = (&'static str, String);
+
 /// Joins summaries into conversations. Order is kept; what is linked moves to its front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
-    links: impl Fn(StoreId, &Summary) -> Vec<(&'static str, String)>,
+    links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
 ) -> Vec<Conversation> {
     let mut by_ref: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (index, (_, summary)) in sessions.iter().enumerate() {
@@ -32,7 +35,7 @@ pub(crate) fn join(
         }
     }
     let mut taken = vec![false; sessions.len()];
-    let mut joined: Vec<(Vec<usize>, Vec<(&'static str, String)>)> = Vec::new();
+    let mut joined: Vec<(Vec<usize>, Vec<Elsewhere>)> = Vec::new();
     for (index, (store, summary)) in sessions.iter().enumerate() {
         let mut mine = Vec::new();
         let mut dangling = Vec::new();

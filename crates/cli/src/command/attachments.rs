@@ -1,7 +1,5 @@
 //! `attachments`: images and files inside a session and beside it.
 
-#![expect(clippy::disallowed_methods, reason = "extracting writes files into a folder that the user names")]
-
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -149,7 +149,7 @@ impl Shown<'_> {
         parts.extend(view.model.as_deref().map(one_line));
         parts.extend(time.map(when::minute));
         parts.push(one_line(&log.label(slot)));
-        format!("{}", parts.join(&out.paint(Style::Faint, " · ")))
+        parts.join(&out.paint(Style::Faint, " · "))
     }
 
     fn lines(&self, view: &View, out: &Output) -> Vec<String> {

@@ -3,16 +3,15 @@
 //! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
 //! in the place of a log neither hangs nor feeds us. Keys never leave the root.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the file system")]
-
-use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
 use super::{Backend, ObjectReader};
+use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
 const CHUNK: usize = 1 << 18;
@@ -21,12 +20,18 @@ const CHUNK: usize = 1 << 18;
 #[derive(Debug, Clone)]
 pub struct FsBackend {
     root: PathBuf,
+    disk: Arc<dyn Disk>,
 }
 
 impl FsBackend {
     /// The files below `root`, which need not exist.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        FsBackend { root: root.into() }
+        FsBackend::on(Arc::new(RealDisk), root)
+    }
+
+    /// The files below `root` of a given disk.
+    pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
+        FsBackend { root: root.into(), disk }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
@@ -44,37 +49,31 @@ impl FsBackend {
 impl Backend for FsBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         let path = self.path(folder)?;
-        let entries = match std::fs::read_dir(&path) {
+        let entries = match self.disk.list(&path) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());
             }
             Err(error) => return Err(Error::io(path.display(), "list", error)),
         };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| Error::io(path.display(), "list", error))?;
-            // A name that is not UTF-8 cannot be a key; SHORTCOMINGS.md says so.
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let key = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-            found.push(info(key, std::fs::metadata(entry.path()).ok().as_ref()));
-        }
+        let key = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        let mut found: Vec<FileInfo> = entries.into_iter().map(|(name, stat)| info(key(name), &stat)).collect();
         found.sort_by(|a, b| a.key.cmp(&b.key));
         Ok(found)
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
         let path = self.path(key)?;
-        match std::fs::metadata(&path) {
-            Ok(meta) => Ok(Some(info(key.to_owned(), Some(&meta)))),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-            Err(error) => Err(Error::io(path.display(), "look at", error)),
-        }
+        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat.map(|stat| info(key.to_owned(), &stat)))
     }
 
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let path = self.path(key)?;
-        open_regular(&path).map(|file| Box::new(FsObject { file, path }) as Box<dyn ObjectReader>)
+        match self.disk.open(&path, Open::Read) {
+            Ok(file) => Ok(Box::new(FsObject { file, path })),
+            Err(error) => Err(self.cannot_open(&path, error)),
+        }
     }
 
     fn describe(&self, key: &str) -> String {
@@ -82,51 +81,36 @@ impl Backend for FsBackend {
     }
 }
 
-fn info(key: String, meta: Option<&Metadata>) -> FileInfo {
-    let kind = match meta {
-        Some(meta) if meta.is_file() => FileKind::File,
-        Some(meta) if meta.is_dir() => FileKind::Folder,
-        _ => FileKind::Other,
-    };
-    let size = meta.filter(|m| m.is_file()).map_or(0, Metadata::len);
-    FileInfo { key, kind, size, modified: meta.and_then(modified) }
-}
-
-fn modified(meta: &Metadata) -> Option<Instant> {
-    let time = meta.modified().ok()?;
-    let millis = match time.duration_since(std::time::UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_millis()).ok()?,
-        Err(before) => -i64::try_from(before.duration().as_millis()).ok()?,
-    };
-    Some(Instant::from_millis(millis))
-}
-
-fn open_regular(path: &Path) -> Result<File> {
-    let file = open_without_blocking(path).map_err(|error| Error::io(path.display(), "open", error))?;
-    let meta = file.metadata().map_err(|error| Error::io(path.display(), "look at", error))?;
-    if meta.is_file() {
-        return Ok(file);
+impl FsBackend {
+    fn cannot_open(&self, path: &Path, error: io::Error) -> Error {
+        match self.disk.stat(path) {
+            Ok(Some(Stat { kind: StatKind::Folder, .. })) => {
+                Error::new(ErrorKind::Invalid, format!("`{}` is a folder", path.display()))
+            }
+            Ok(Some(Stat { kind: StatKind::Other, .. })) => {
+                Error::new(ErrorKind::Invalid, format!("`{}` is not a regular file", path.display())).because(
+                    "boswell opens regular files only, so that a pipe or device in the place of a session cannot harm",
+                )
+            }
+            _ => Error::io(path.display(), "open", error),
+        }
     }
-    let what = if meta.is_dir() { "a folder" } else { "not a regular file" };
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` is {what}", path.display()))
-        .because("boswell opens regular files only, so that a pipe or device in the place of a session cannot harm"))
 }
 
-#[cfg(unix)]
-fn open_without_blocking(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-#[cfg(not(unix))]
-fn open_without_blocking(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
+fn info(key: String, stat: &Stat) -> FileInfo {
+    let kind = match stat.kind {
+        StatKind::File => FileKind::File,
+        StatKind::Folder => FileKind::Folder,
+        StatKind::Other => FileKind::Other,
+    };
+    let size = if kind == FileKind::File { stat.len } else { 0 };
+    let millis = i64::try_from(stat.modified.div_euclid(1_000_000)).ok();
+    FileInfo { key, kind, size, modified: millis.map(Instant::from_millis) }
 }
 
 #[derive(Debug)]
 struct FsObject {
-    file: File,
+    file: Box<dyn DiskFile>,
     path: PathBuf,
 }
 
@@ -135,24 +119,14 @@ impl FsObject {
         Error::io(self.path.display(), "read", error)
     }
 
-    /// Reads into `buffer` from `at` until it is full or the file ends.
     fn fill(&self, at: u64, buffer: &mut [u8]) -> Result<usize> {
-        let mut done = 0;
-        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match read_at(&self.file, rest, at + done as u64) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fault(error)),
-            }
-        }
-        Ok(done)
+        read_full(self.file.as_ref(), buffer, at).map_err(|error| self.fault(error))
     }
 }
 
 impl ObjectReader for FsObject {
     fn end(&self) -> Result<u64> {
-        self.file.metadata().map(|meta| meta.len()).map_err(|error| self.fault(error))
+        self.file.stat().map(|stat| stat.len).map_err(|error| self.fault(error))
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
@@ -181,17 +155,8 @@ impl ObjectReader for FsObject {
     }
 }
 
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, at)
-}
-
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests plant files by hand")]
 mod tests {
     use super::*;
 

@@ -1,0 +1,137 @@
+//! The seam between the store and the operating system.
+//!
+//! Everything that the store does to files goes through these calls, so that a disk in memory can take their place in
+//! tests: one that keeps data, length and folder entries of every file as separate unsynced facts and loses any of them at a
+//! crash, one that fails, one that lies about syncing.
+
+mod real;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+pub use real::RealDisk;
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// What it is; links are followed.
+    pub kind: StatKind,
+    /// Length in bytes.
+    pub len: u64,
+    /// Nanoseconds since 1970 of its last change of content.
+    pub modified: i128,
+    /// Nanoseconds since 1970 of its last change of any kind.
+    pub changed: i128,
+    /// Device and number of the file: two paths with the same are one file.
+    pub identity: (u64, u64),
+    /// Permission bits.
+    pub mode: u32,
+    /// How many names it has.
+    pub links: u64,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// Anything else.
+    Other,
+}
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// For reading; it must be there.
+    Read,
+    /// For reading and appending; it must be there. A symbolic link as the last part is refused.
+    Append,
+    /// For reading and appending; it must not be there yet. Only the owner may read it.
+    CreateNew,
+    /// As a lock: made if it is not there, never written.
+    Lock,
+}
+
+/// How an OS lock is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockMode {
+    /// Nobody else may hold it.
+    Exclusive,
+    /// Others may hold it shared.
+    Shared,
+}
+
+/// A disk: the calls that change or read files and folders.
+pub trait Disk: Send + Sync + fmt::Debug {
+    /// Opens a regular file, without blocking on what is none.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
+
+    /// What stands at a path; none if nothing does. Links are followed.
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
+
+    /// Names in a folder with what they lead to, in any order; names that are not Unicode are left out.
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>>;
+
+    /// Makes one folder that only the owner may enter; it must not be there yet.
+    fn make_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Gives a file or folder another name; a file of that name is replaced.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Gives a file a second name, which must be free.
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Takes a name away from a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// Removes an empty folder.
+    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Makes the names in a folder durable.
+    fn sync_folder(&self, path: &Path) -> io::Result<()>;
+
+    /// Lets time pass. A disk in memory need not wait.
+    fn pause(&self, time: Duration);
+}
+
+/// An open file. Dropping it closes it and gives up its lock.
+pub trait DiskFile: Send + Sync + fmt::Debug {
+    /// What it is now, whatever its path leads to.
+    fn stat(&self) -> io::Result<Stat>;
+
+    /// Reads at a position; fewer bytes than asked for are possible, none at the end.
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize>;
+
+    /// Appends at the end in one call; fewer bytes than given may be taken.
+    fn append(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Cuts the file to a length.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+
+    /// Makes data and length durable. The name is the folder's business.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Sets permission bits and the time of the last change of content.
+    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()>;
+
+    /// Takes the OS lock without waiting; false if somebody else holds it.
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
+}
+
+/// Reads until the buffer is full or the file ends.
+pub(crate) fn read_full(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, at + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,185 @@
+//! The disk of the machine: the one file that names `std::fs`.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place that touches the file system")]
+
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind};
+
+/// The file system of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        let mut options = OpenOptions::new();
+        match how {
+            Open::Read => options.read(true),
+            Open::Append => options.read(true).append(true),
+            Open::CreateNew => options.read(true).append(true).create_new(true),
+            Open::Lock => options.read(true).write(true).create(true).truncate(false),
+        };
+        let file = open_carefully(&mut options, path, how)?;
+        // Checked after opening: what stood at the path a moment ago proves nothing.
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(Box::new(RealFile(file)))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        match std::fs::metadata(path) {
+            Ok(meta) => Ok(Some(stat(&meta))),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            // A link that leads nowhere is there, and is nothing that we would open.
+            let nothing =
+                Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
+            found.push((name, std::fs::metadata(entry.path()).map_or(nothing, |meta| stat(&meta))));
+        }
+        Ok(found)
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::hard_link(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_dir(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+#[cfg(unix)]
+fn open_carefully(options: &mut OpenOptions, path: &Path, how: Open) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use rustix::fs::OFlags;
+    let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
+    if how != Open::Read {
+        // A planted link must not lead our writes elsewhere.
+        flags |= OFlags::NOFOLLOW;
+    }
+    options.mode(0o600).custom_flags(flags.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_carefully(options: &mut OpenOptions, path: &Path, _how: Open) -> io::Result<File> {
+    options.open(path)
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn stat(&self) -> io::Result<Stat> {
+        self.0.metadata().map(|meta| stat(&meta))
+    }
+
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::read_at(&self.0, buffer, at);
+        #[cfg(windows)]
+        return std::os::windows::fs::FileExt::seek_read(&self.0, buffer, at);
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&self.0).write(bytes)
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
+        #[cfg(unix)]
+        self.0.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        self.0.set_modified(time(modified))
+    }
+
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        let tried = match mode {
+            LockMode::Exclusive => self.0.try_lock(),
+            LockMode::Shared => self.0.try_lock_shared(),
+        };
+        match tried {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn stat(meta: &Metadata) -> Stat {
+    let kind = if meta.is_file() {
+        StatKind::File
+    } else if meta.is_dir() {
+        StatKind::Folder
+    } else {
+        StatKind::Other
+    };
+    let modified = meta.modified().map_or(0, nanos);
+    let (changed, identity, mode, links) = unix_facts(meta, modified);
+    Stat { kind, len: meta.len(), modified, changed, identity, mode, links }
+}
+
+#[cfg(unix)]
+fn unix_facts(meta: &Metadata, _modified: i128) -> (i128, (u64, u64), u32, u64) {
+    use std::os::unix::fs::MetadataExt;
+    let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
+    (changed, (meta.dev(), meta.ino()), meta.mode() & 0o7777, meta.nlink())
+}
+
+#[cfg(not(unix))]
+fn unix_facts(_meta: &Metadata, modified: i128) -> (i128, (u64, u64), u32, u64) {
+    (modified, (0, 0), 0o600, 1)
+}
+
+fn nanos(time: SystemTime) -> i128 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i128::try_from(after.as_nanos()).unwrap_or(i128::MAX),
+        Err(before) => -i128::try_from(before.duration().as_nanos()).unwrap_or(i128::MAX),
+    }
+}
+
+fn time(nanos: i128) -> SystemTime {
+    let span = |n: u128| Duration::from_nanos(u64::try_from(n).unwrap_or(u64::MAX));
+    if nanos >= 0 { UNIX_EPOCH + span(nanos.unsigned_abs()) } else { UNIX_EPOCH - span(nanos.unsigned_abs()) }
+}
