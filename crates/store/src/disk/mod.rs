@@ -4,6 +4,7 @@
 //! tests: one that keeps data, length and folder entries of every file as separate unsynced facts and loses any of them at a
 //! crash, one that fails, one that lies about syncing.
 
+pub mod durable;
 mod real;
 
 use std::fmt;

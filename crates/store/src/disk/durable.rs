@@ -1,0 +1,178 @@
+//! The few ways in which files are changed so that a crash leaves the old state or the new one.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::{Disk, DiskFile, Open, Stat, StatKind, read_full};
+
+/// Makes a folder and those above it that are missing, each durable in the one above it.
+pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let mut missing = Vec::new();
+    let mut at = path;
+    loop {
+        match disk.stat(at) {
+            Ok(Some(Stat { kind: StatKind::Folder, .. })) => break,
+            Ok(Some(_)) => {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    format!("`{}` is a file where a folder is needed", at.display()),
+                )
+                .hinting("name another folder, or move the file away"));
+            }
+            Ok(None) => missing.push(at),
+            Err(error) => return Err(Error::io(at.display(), "look at", error)),
+        }
+        match at.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            Some(parent) => at = parent,
+            None => break,
+        }
+    }
+    for folder in missing.into_iter().rev() {
+        match disk.make_folder(folder) {
+            Ok(()) => {}
+            // Somebody else made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io(folder.display(), "make the folder", error)),
+        }
+        sync_parent(disk, folder)?;
+    }
+    Ok(())
+}
+
+/// Replaces a file as a whole: temp, sync, rename, sync of the folder. The mode of the old file is kept.
+pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
+    let temp = temp_beside(path, unique);
+    let written = write_new(disk, &temp, bytes, disk.stat(path).ok().flatten());
+    if let Err(error) = written.and_then(|()| disk.rename(&temp, path)) {
+        // What is left of the temp is ours; failing to remove it loses nothing.
+        let _ = disk.remove(&temp);
+        return Err(Error::io(path.display(), "replace", error));
+    }
+    sync_parent(disk, path)
+}
+
+fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8], like: Option<Stat>) -> io::Result<()> {
+    let file = disk.open(path, Open::CreateNew)?;
+    append_all(file.as_ref(), bytes)?;
+    if let Some(old) = like {
+        let now = file.stat()?.modified;
+        file.set_mode_and_time(old.mode, now)?;
+    }
+    file.sync()
+}
+
+/// Makes a file that must not be there yet, durable with its name.
+pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
+    let made = write_new(disk, path, bytes, None);
+    made.map_err(|error| Error::io(path.display(), "make", error))?;
+    sync_parent(disk, path)
+}
+
+/// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays on a line of its own.
+pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "append to", error);
+    let (file, fresh) = match disk.open(path, Open::Append) {
+        Ok(file) => (file, false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match disk.open(path, Open::CreateNew) {
+            Ok(file) => (file, true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                (disk.open(path, Open::Append).map_err(fault)?, false)
+            }
+            Err(error) => return Err(fault(error)),
+        },
+        Err(error) => return Err(fault(error)),
+    };
+    let mut bytes = Vec::with_capacity(lines.len() + 1);
+    if !ends_with_newline(file.as_ref()).map_err(fault)? {
+        bytes.push(b'\n');
+    }
+    bytes.extend_from_slice(lines);
+    append_all(file.as_ref(), &bytes).map_err(fault)?;
+    file.sync().map_err(fault)?;
+    if fresh { sync_parent(disk, path) } else { Ok(()) }
+}
+
+/// Whether a file is empty or its last byte is a newline.
+pub fn ends_with_newline(file: &dyn DiskFile) -> io::Result<bool> {
+    let len = file.stat()?.len;
+    let Some(last) = len.checked_sub(1) else { return Ok(true) };
+    let mut byte = [0];
+    let read = read_full(file, &mut byte, last)?;
+    Ok(read == 0 || byte == [b'\n'])
+}
+
+/// Appends everything, however few bytes a call takes.
+pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match file.append(rest) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "nothing more was taken")),
+            Ok(count) => rest = rest.get(count..).unwrap_or(b""),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A whole file; none if it is not there.
+pub fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
+    let fault = |error| Error::io(path.display(), "read", error);
+    let file = match disk.open(path, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fault(error)),
+    };
+    let len = file.stat().map_err(fault)?.len;
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    let done = read_full(file.as_ref(), &mut bytes, 0).map_err(fault)?;
+    bytes.truncate(done);
+    Ok(Some(bytes))
+}
+
+/// Makes the name of a file durable.
+pub fn sync_parent(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    disk.sync_folder(parent).map_err(|error| Error::io(parent.display(), "sync the folder", error))
+}
+
+/// A hidden name beside a file. `unique` keeps two writers apart.
+pub fn temp_beside(path: &Path, unique: &str) -> PathBuf {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    path.with_file_name(format!(".{name}.{unique}.tmp"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RealDisk;
+    use super::*;
+
+    #[test]
+    fn replaced_files_keep_their_mode_and_leave_no_temp() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/file");
+        make_folders(&RealDisk, path.parent().unwrap()).unwrap();
+        create(&RealDisk, &path, b"one").unwrap();
+        assert!(create(&RealDisk, &path, b"two").is_err(), "a new file replaces nothing");
+        let file = RealDisk.open(&path, Open::Append).unwrap();
+        file.set_mode_and_time(0o640, 0).unwrap();
+        put(&RealDisk, &path, b"three", "1").unwrap();
+        assert_eq!(read(&RealDisk, &path).unwrap().unwrap(), b"three");
+        assert_eq!(RealDisk.stat(&path).unwrap().unwrap().mode, 0o640);
+        assert_eq!(RealDisk.list(path.parent().unwrap()).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn lines_after_a_torn_one_start_on_their_own_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        append_lines(&RealDisk, &path, b"{\"a\":1}\n").unwrap();
+        let file = RealDisk.open(&path, Open::Append).unwrap();
+        append_all(file.as_ref(), b"{\"torn").unwrap();
+        append_lines(&RealDisk, &path, b"{\"b\":2}\n").unwrap();
+        assert_eq!(read(&RealDisk, &path).unwrap().unwrap(), b"{\"a\":1}\n{\"torn\n{\"b\":2}\n");
+        assert_eq!(read(&RealDisk, &folder.path().join("none")).unwrap(), None);
+    }
+}
