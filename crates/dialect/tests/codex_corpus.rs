@@ -86,7 +86,7 @@ fn summary(bytes: Vec<u8>) -> String {
         read.log.gaps.len(),
         text(&facts.id),
         text(&facts.agent_version),
-        text(&facts.project),
+        text(&facts.project).rsplit('/').next().unwrap_or("-"),
         text(&facts.git_branch),
         text(&facts.parent),
         facts.hidden.unwrap_or("-"),
@@ -107,28 +107,28 @@ fn summary(bytes: Vec<u8>) -> String {
 const PINNED: [(&str, &str); 10] = [
     (
         "agent-sessions-large.jsonl",
-        "17 records, 0 gaps, id 019b2ea4-aaaa-bbbb-cccc-58208e1f0000, version 0.73.0, in /tmp/large, \
-         branch -, parent -, hidden -, models , permissions -, 13 messages, 6 turns, 0 tool calls, tokens \
+        "17 records, 0 gaps, id 019b2ea4-aaaa-bbbb-cccc-58208e1f0000, version 0.73.0, in large, branch -, \
+         parent -, hidden -, models , permissions -, 13 messages, 6 turns, 0 tool calls, tokens \
          None/None/None, 0 calls, 0 answers, 14 sent, Start",
     ),
     (
         "agent-sessions-small.jsonl",
-        "87 records, 0 gaps, id 019fc8be-3658-7ca3-9e29-000000000000, version 0.146.0, in /tmp/repo, \
-         branch main, parent -, hidden -, models \
+        "87 records, 0 gaps, id 019fc8be-3658-7ca3-9e29-000000000000, version 0.146.0, in repo, branch \
+         main, parent -, hidden -, models \
          gpt-5.6-luna+gpt-5.5+codex-auto-review+gpt-5.4+gpt-5.2+gpt-5.2-codex+gpt-5.1, permissions \
          [trimmed for fixture]/[trimmed for fixture], 2 messages, 1 turns, 6 tool calls, tokens \
          Some(0)/Some(0)/Some(0), 4 calls, 4 answers, 27 sent, List the files",
     ),
     (
         "claude-code-transcripts-sample-codex-session.jsonl",
-        "3 records, 0 gaps, id test-session, version 0.0.0, in /project, branch -, parent -, hidden -, \
+        "3 records, 0 gaps, id test-session, version 0.0.0, in project, branch -, parent -, hidden -, \
          models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens None/None/None, 0 calls, 0 \
          answers, 2 sent, Write a hello world function",
     ),
     (
         "coding-agent-session-search-rollout-tool-call.jsonl",
-        "5 records, 0 gaps, id tool-call-session-id, version 0.42.0, in /test/soldier/project, branch \
-         main, parent -, hidden -, models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens \
+        "5 records, 0 gaps, id tool-call-session-id, version 0.42.0, in project, branch main, parent -, \
+         hidden -, models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens \
          Some(120)/None/Some(45), 0 calls, 0 answers, 2 sent, Please trace the tool_call branch in the",
     ),
     (
@@ -139,8 +139,8 @@ const PINNED: [(&str, &str); 10] = [
     ),
     (
         "ctx-codex-malformed-session.jsonl",
-        "3 records, 1 gaps, id codex-malformed-session, version 0.202.0, in /repo/app, branch -, parent \
-         -, hidden -, models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens None/None/None, 0 \
+        "3 records, 1 gaps, id codex-malformed-session, version 0.202.0, in app, branch -, parent -, \
+         hidden -, models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens None/None/None, 0 \
          calls, 0 answers, 2 sent, Valid event before malformed Codex sessi",
     ),
     (
@@ -151,28 +151,25 @@ const PINNED: [(&str, &str); 10] = [
     ),
     (
         "git-sync-56387d7a8a-19.jsonl",
-        "63 records, 0 gaps, id 019ed6c3-ed8a-7931-9967-3839ce81c127, version 0.139.0, in \
-         /Users/soph/Work/entire/devenv/git-sync, branch fix/tokenstore-windows-flock, parent \
-         019ed6c3-ed1e-73a2-8651-8353917974b6, hidden subagent, models gpt-5.5, permissions \
-         never/workspace-write, 2 messages, 1 turns, 13 tool calls, tokens \
-         Some(37903)/Some(180736)/Some(4838), 13 calls, 13 answers, 42 sent, Review the code changes \
-         against the base",
+        "63 records, 0 gaps, id 019ed6c3-ed8a-7931-9967-3839ce81c127, version 0.139.0, in git-sync, \
+         branch fix/tokenstore-windows-flock, parent 019ed6c3-ed1e-73a2-8651-8353917974b6, hidden \
+         subagent, models gpt-5.5, permissions never/workspace-write, 2 messages, 1 turns, 13 tool calls, \
+         tokens Some(37903)/Some(180736)/Some(4838), 13 calls, 13 answers, 42 sent, Review the code \
+         changes against the base",
     ),
     (
         "git-sync-56387d7a8a-5.jsonl",
-        "27 records, 0 gaps, id 019ed48b-4c03-7482-a261-fa313e05f801, version 0.139.0, in \
-         /Users/soph/Work/entire/devenv/git-sync, branch fix/checkpoint-nil-deref, parent \
-         019ed48b-4b97-77f0-89c4-4398b4e93e73, hidden subagent, models gpt-5.5, permissions \
-         never/workspace-write, 2 messages, 1 turns, 4 tool calls, tokens \
+        "27 records, 0 gaps, id 019ed48b-4c03-7482-a261-fa313e05f801, version 0.139.0, in git-sync, \
+         branch fix/checkpoint-nil-deref, parent 019ed48b-4b97-77f0-89c4-4398b4e93e73, hidden subagent, \
+         models gpt-5.5, permissions never/workspace-write, 2 messages, 1 turns, 4 tool calls, tokens \
          Some(39244)/Some(25600)/Some(858), 4 calls, 4 answers, 16 sent, Review the code changes against \
          the base",
     ),
     (
         "git-sync-ea5c699ef8-2.jsonl",
-        "955 records, 0 gaps, id 019d7e3d-0164-79d1-af76-e4ee6689b94f, version 0.118.0, in \
-         /Users/soph/Work/entire/devenv/git-sync, branch soph/rewrite, parent \
-         019d7d08-46c9-7f73-affe-4e6ca9852d56, hidden subagent, models gpt-5.4, permissions \
-         on-request/workspace-write, 93 messages, 15 turns, 219 tool calls, tokens \
+        "955 records, 0 gaps, id 019d7e3d-0164-79d1-af76-e4ee6689b94f, version 0.118.0, in git-sync, \
+         branch soph/rewrite, parent 019d7d08-46c9-7f73-affe-4e6ca9852d56, hidden subagent, models \
+         gpt-5.4, permissions on-request/workspace-write, 93 messages, 15 turns, 219 tool calls, tokens \
          Some(2246391)/Some(20251648)/Some(54441), 217 calls, 217 answers, 31 sent, can you get yourself \
          an overview over th",
     ),
