@@ -8,7 +8,7 @@ use boswell_model::{
 };
 
 use super::facts::{permission_mode, text};
-use super::item::{self, Shape, Side};
+use super::item::{Item, Shape, Side};
 use super::record::{Record, SENT};
 
 /// How much of the user's words outlives a compaction that did not write down what it kept: about 20,000 tokens.
@@ -83,15 +83,16 @@ fn replacement_history<'a>(object: &Object<'a>) -> Option<Raw<'a>> {
 }
 
 fn part_draft(view: &SessionView<'_>, slot: Slot, n: u32, item: Raw<'_>) -> Option<Draft> {
-    let shape = Shape::of(item);
-    let id = |side| {
-        let id = item::call_id(item, side)?;
-        Some(view.log.names.find(&id).map_or_else(|| CallId::Text(id.into_owned()), CallId::Known))
-    };
+    let fields = Item::of(item);
+    let shape = fields.shape();
+    let id = fields.call_id().map(|id| match view.log.names.find(&id) {
+        Some(name) => CallId::Known(name),
+        None => CallId::Text(id.into_owned()),
+    });
     let part = match shape {
         Shape::Prompt => Part::Prompt(item.bytes().len() as u64),
-        Shape::Tool(Side::Call) => id(Side::Call).map_or(Part::Plain, Part::Call),
-        Shape::Tool(Side::Answer) => id(Side::Answer).map_or(Part::Plain, Part::Answer),
+        Shape::Tool(Side::Call) => id.map_or(Part::Plain, Part::Call),
+        Shape::Tool(Side::Answer) => id.map_or(Part::Plain, Part::Answer),
         _ => Part::Plain,
     };
     shape.is_sent().then(|| Draft { item: ContextItem::with_form(slot, ContextForm::Part(n)), part })
@@ -190,7 +191,7 @@ pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
             made("user", &summary, None)
         }
         ContextForm::Made { role, text } => {
-            let call = item::call_id(payload, Side::Call);
+            let call = Item::of(payload).call_id();
             let native = Json::object()
                 .with("type", answer_word(payload))
                 .with_some("call_id", call)
@@ -215,7 +216,7 @@ fn made(role: &str, text: &str, native: Option<Json>) -> Message {
 }
 
 fn message(item: Raw<'_>) -> Message {
-    let role = text(item, "role").unwrap_or_else(|| Shape::of(item).role().to_owned());
+    let role = text(item, "role").unwrap_or_else(|| Item::of(item).shape().role().to_owned());
     let content = match item.get("content").filter(|_| item.get("role").is_some()) {
         Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
         Some(content) => vec![Json::object().with("type", "input_text").with("text", Json::from(content))],

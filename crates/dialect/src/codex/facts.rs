@@ -1,11 +1,11 @@
 //! What a log says about its session.
 
 use boswell_model::json::{Kind, Raw};
-use boswell_model::{Facts, Head, Names, Usage};
+use boswell_model::{EntryKind, Facts, Head, Names, Usage};
 
-use super::item::{Shape, Side, texts};
+use super::fragment;
+use super::item::{Item, Shape, Side};
 use super::record::{Record, time};
-use super::{fragment, item};
 
 /// Gathers what a record says.
 pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
@@ -13,8 +13,9 @@ pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &m
     facts.count(head.word.map_or("", |w| names.text(w)));
     match record {
         Record::Meta(payload) => fold_meta(payload, facts),
-        Record::Item(payload) => fold_item(payload, facts),
-        Record::Event(payload) => fold_event(payload, names, facts),
+        // Answers of tools are most of a log's bytes and say nothing about the session.
+        Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, facts),
+        Record::Event(payload) => fold_event(payload, head, names, facts),
         Record::Turn(payload) => fold_turn(payload, facts),
         _ => {}
     }
@@ -50,18 +51,19 @@ fn fold_meta(payload: Raw<'_>, facts: &mut Facts) {
 }
 
 fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
-    match Shape::of(payload) {
+    let item = Item::of(payload);
+    match item.shape() {
         Shape::Prompt => {
             facts.messages += 1;
             facts.turns += 1;
-            facts.saw_prompt(&joined(payload));
+            facts.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
         }
         Shape::Fragment if facts.project.is_none() => {
-            facts.project = texts(payload).find_map(|text| fragment::folder_in(&text).map(str::to_owned));
+            facts.project = item.texts().find_map(|text| fragment::folder_in(&text).map(str::to_owned));
         }
         Shape::Answer => {
             facts.messages += 1;
-            let calls = payload.get("content").into_iter().flat_map(|c| c.items());
+            let calls = item.content().into_iter().flat_map(|c| c.items());
             facts.tool_calls += calls.filter(|part| part.get("type").is_some_and(|t| t.is("tool_use"))).count() as u64;
         }
         Shape::Tool(Side::Call) | Shape::Hosted => facts.tool_calls += 1,
@@ -69,11 +71,12 @@ fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
     }
 }
 
-fn fold_event(payload: Raw<'_>, names: &mut Names, facts: &mut Facts) {
-    match payload.get("type").and_then(|t| t.text()).as_deref() {
+fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    // The head knows the type already, so that long payloads are not walked for nothing.
+    match head.group.map(|event| names.text(event)) {
         // A copy of the item that stands beside it; noting a prompt twice changes nothing, counting it would.
         Some("user_message") => {
-            if let Some(prompt) = text(payload, "message").filter(|m| !fragment::is_fragment_text(m)) {
+            if let Some(prompt) = text(payload, "message").filter(|m| !fragment::is_fragment(m)) {
                 facts.saw_prompt(&prompt);
             }
         }
@@ -144,10 +147,6 @@ pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
         cost: None,
     };
     (!usage.is_unknown()).then_some(usage)
-}
-
-fn joined(message: Raw<'_>) -> String {
-    item::texts(message).collect::<Vec<_>>().join("\n")
 }
 
 /// The text of a member, if it is one and not empty.

@@ -1,8 +1,4 @@
-//! What Codex says to the model in the user's name.
-
-use boswell_model::json::Raw;
-
-use super::item::texts;
+//! What Codex says to the model in the user's name. One part of that kind makes the whole message one.
 
 /// How such texts begin, in lower case. Codex also looks at how they end; a prompt that begins like one of these and
 /// goes on differently is rarer than a fragment that was cut, so the beginning decides here.
@@ -24,14 +20,9 @@ const BEGINNINGS: [&str; 14] = [
 ];
 
 /// Whether a text is Codex's own, not the user's.
-pub(super) fn is_fragment_text(text: &str) -> bool {
+pub(super) fn is_fragment(text: &str) -> bool {
     let text = text.trim_start();
     BEGINNINGS.iter().any(|b| text.get(..b.len()).is_some_and(|start| start.eq_ignore_ascii_case(b)))
-}
-
-/// Whether a user message is Codex's own: one part of that kind makes the whole message one.
-pub(super) fn is_fragment(item: Raw<'_>) -> bool {
-    texts(item).any(|text| is_fragment_text(&text))
 }
 
 /// The folder that an environment fragment names; the old format says it nowhere else.

@@ -47,6 +47,76 @@ pub(super) enum Shape {
     Unknown,
 }
 
+/// An item taken apart in one walk: heads are made of every record, and payloads may be long.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Item<'a> {
+    word: Option<Raw<'a>>,
+    role: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    call_id: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+}
+
+impl<'a> Item<'a> {
+    /// Takes an item apart; of doubled keys the last one counts.
+    pub(super) fn of(item: Raw<'a>) -> Self {
+        let mut found = Item::default();
+        for (name, value) in item.members() {
+            match name.to_text().as_ref() {
+                "type" => found.word = Some(value),
+                "role" => found.role = Some(value),
+                "id" => found.id = Some(value),
+                "call_id" => found.call_id = Some(value),
+                "content" => found.content = Some(value),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What the item is.
+    pub(super) fn shape(&self) -> Shape {
+        match self.word.and_then(|w| w.text()).as_deref() {
+            Some("message") => self.message_shape(),
+            Some(word) => by_word(word),
+            None if self.role.is_some() => self.message_shape(),
+            None => Shape::Unknown,
+        }
+    }
+
+    fn message_shape(&self) -> Shape {
+        match self.role.and_then(|r| r.text()).as_deref() {
+            Some("user") if self.texts().any(|text| fragment::is_fragment(&text)) => Shape::Fragment,
+            Some("user") => Shape::Prompt,
+            Some("assistant") => Shape::Answer,
+            Some("developer") => Shape::Developer,
+            Some("system") => Shape::System,
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// The id that a call and its answer share. Old local shell calls had only an `id`.
+    pub(super) fn call_id(&self) -> Option<Cow<'a, str>> {
+        let id = self.call_id.and_then(|id| id.text());
+        match self.word {
+            Some(word) if word.is("local_shell_call") => id.or_else(|| self.id?.text()),
+            _ => id,
+        }
+    }
+
+    /// The texts of a message, in order; its content may be a list of parts or, in files of other tools, one string.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
+        let whole = self.content.and_then(|c| c.text());
+        let parts = self.content.into_iter().flat_map(|c| c.items()).filter_map(|part| part.get("text")?.text());
+        whole.into_iter().chain(parts)
+    }
+
+    /// The content of a message.
+    pub(super) fn content(&self) -> Option<Raw<'a>> {
+        self.content
+    }
+}
+
 /// Whether `word` is the type of an item, so that a line without an envelope can be one.
 pub(super) fn is_known(word: &str) -> bool {
     word == "message" || by_word(word) != Shape::Unknown
@@ -69,27 +139,6 @@ fn by_word(word: &str) -> Shape {
 }
 
 impl Shape {
-    /// What the item is.
-    pub(super) fn of(item: Raw<'_>) -> Self {
-        match item.get("type").and_then(|t| t.text()).as_deref() {
-            Some("message") => Shape::of_message(item),
-            Some(word) => by_word(word),
-            None if item.get("role").is_some() => Shape::of_message(item),
-            None => Shape::Unknown,
-        }
-    }
-
-    fn of_message(item: Raw<'_>) -> Self {
-        match item.get("role").and_then(|r| r.text()).as_deref() {
-            Some("user") if fragment::is_fragment(item) => Shape::Fragment,
-            Some("user") => Shape::Prompt,
-            Some("assistant") => Shape::Answer,
-            Some("developer") => Shape::Developer,
-            Some("system") => Shape::System,
-            _ => Shape::Unknown,
-        }
-    }
-
     /// What it is in the words that all agents share.
     pub(super) fn kind(self) -> EntryKind {
         match self {
@@ -115,14 +164,6 @@ impl Shape {
         matches!(self, Shape::Fragment | Shape::Developer | Shape::System | Shape::Packed | Shape::Tools)
     }
 
-    /// Which side of a call it is, if it is one.
-    pub(super) fn call(self) -> Option<Side> {
-        match self {
-            Shape::Tool(side) => Some(side),
-            _ => None,
-        }
-    }
-
     /// Who says it, in the words of a context.
     pub(super) fn role(self) -> &'static str {
         match self {
@@ -133,21 +174,4 @@ impl Shape {
             _ => "assistant",
         }
     }
-}
-
-/// The id that a call and its answer share. Old local shell calls had only an `id`.
-pub(super) fn call_id<'a>(item: Raw<'a>, side: Side) -> Option<Cow<'a, str>> {
-    let id = item.get("call_id").and_then(|id| id.text());
-    if side == Side::Call && item.get("type").is_some_and(|t| t.is("local_shell_call")) {
-        return id.or_else(|| item.get("id")?.text());
-    }
-    id
-}
-
-/// The texts of a message, in order; its content may be a list of parts or, in files of other tools, one string.
-pub(super) fn texts<'a>(item: Raw<'a>) -> impl Iterator<Item = Cow<'a, str>> {
-    let content = item.get("content");
-    let whole = content.and_then(|c| c.text());
-    let parts = content.into_iter().flat_map(|c| c.items()).filter_map(|part| part.get("text")?.text());
-    whole.into_iter().chain(parts)
 }

@@ -3,7 +3,7 @@
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Names};
 
-use super::item;
+use super::item::{self, Item, Shape};
 
 /// Marks a record that Codex puts into the history that it sends to the model.
 pub(super) const SENT: Flags = Flags::OWN;
@@ -102,12 +102,13 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 }
 
 fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind {
-    let shape = item::Shape::of(payload);
+    let item = Item::of(payload);
+    let shape = item.shape();
     head.flags.set_if(shape.is_sent(), SENT);
     head.flags.set_if(shape.is_hidden(), Flags::HIDDEN);
-    if let Some(call) = shape.call() {
+    if matches!(shape, Shape::Tool(_)) {
         // What calls and answers have in common is all that a context needs to pair them without their payloads.
-        head.group = item::call_id(payload, call).and_then(|id| names.intern(&id));
+        head.group = item.call_id().and_then(|id| names.intern(&id));
     }
     shape.kind()
 }

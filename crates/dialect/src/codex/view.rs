@@ -6,7 +6,7 @@ use boswell_model::json::{Kind, Raw};
 use boswell_model::{Block, MediaSource, View};
 
 use super::facts::{permission_mode, text, usage};
-use super::item::{Shape, Side, call_id};
+use super::item::{Item, Shape, Side};
 use super::record::Record;
 
 /// Prepares a record for reading.
@@ -23,7 +23,7 @@ pub(super) fn view(record: Record<'_>) -> View {
 }
 
 fn item(payload: Raw<'_>) -> View {
-    let shape = Shape::of(payload);
+    let shape = Item::of(payload).shape();
     let blocks = match shape {
         Shape::Prompt | Shape::Fragment | Shape::Developer | Shape::System | Shape::Answer | Shape::Relay => {
             parts(payload.get("content"))
@@ -55,7 +55,7 @@ fn call(payload: Raw<'_>) -> Block {
     let input = ["arguments", "input", "action"].iter().find_map(|key| payload.get(key));
     let name = text(payload, "name").unwrap_or_else(|| word.strip_suffix("_call").unwrap_or(&word).to_owned());
     Block::Call {
-        id: call_id(payload, Side::Call).map(Cow::into_owned).unwrap_or_default(),
+        id: Item::of(payload).call_id().map(Cow::into_owned).unwrap_or_default(),
         name: match text(payload, "namespace") {
             Some(space) => format!("{space}.{name}"),
             None => name,
@@ -65,7 +65,7 @@ fn call(payload: Raw<'_>) -> Block {
 }
 
 fn answer(payload: Raw<'_>) -> Vec<Block> {
-    let call = call_id(payload, Side::Answer).map(Cow::into_owned).unwrap_or_default();
+    let call = Item::of(payload).call_id().map(Cow::into_owned).unwrap_or_default();
     let output = payload.get("output").or_else(|| payload.get("tools"));
     let (mut text, mut is_error, mut media) = (String::new(), false, Vec::new());
     if let Some(output) = output {
