@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Problem, Result, SessionView, Slot,
+    Tip, View,
 };
 
 use crate::{
@@ -14,6 +15,9 @@ use crate::{
 
 use super::record::Record;
 use super::{context, facts, item, layout, record, rollback, view};
+
+/// Tells in a session's facts how its log is compressed. Only such a session has no log: Codex has no index of others.
+const PACKED: &str = "compressed";
 
 /// Sessions of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -68,6 +72,9 @@ impl Dialect for Codex {
     fn begin(&self, located: &Located) -> Facts {
         let mut facts = Facts { archived: layout::is_archived(located), ..Facts::default() };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
+        if located.key.is_none() {
+            facts.metadata.insert(PACKED.to_owned(), "zstd".to_owned());
+        }
         facts.title = row.and_then(|row| facts::text(row, "thread_name")).filter(|title| !title.trim().is_empty());
         facts
     }
@@ -85,7 +92,8 @@ impl Dialect for Codex {
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
-        Ok(view.log.slots().next_back().map_or(Tip::Root, Tip::At))
+        let mut entries = view.log.entries().rev().filter(|(_, head)| head.kind != EntryKind::Header);
+        Ok(entries.next().map_or(Tip::Root, |(slot, _)| Tip::At(slot)))
     }
 
     fn view(&self, object: &Object<'_>) -> View {
@@ -98,6 +106,13 @@ impl Dialect for Codex {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         context::render(item, records)
+    }
+
+    fn check(&self, _view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        if facts.metadata.contains_key(PACKED) {
+            problems.push(layout::packed_problem());
+        }
+        Ok(())
     }
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its
@@ -156,7 +171,9 @@ fn likeness(object: &Object<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{located, view_of, with};
+    use boswell_model::ProblemKind;
+
+    use super::super::fixture::{Bytes, located, view_of, with};
     use super::*;
 
     fn likeness_of(name: &str, record: &str) -> Likeness {
@@ -198,6 +215,19 @@ mod tests {
         assert_eq!(Codex.resume(&planted, &located()), None);
         let archived = Located { hidden: Some("archived"), ..located() };
         assert_eq!(Codex.resume(&facts, &archived), None);
+    }
+
+    #[test]
+    fn a_compressed_session_is_reported_as_unreadable_and_nothing_else_is() {
+        let problems = |key: Option<String>| {
+            let read = crate::Reader::read(&Codex, &Located { key, ..located() }, b"", crate::Depth::Facts);
+            let bytes = Bytes(b"");
+            let mut problems = Vec::new();
+            Codex.check(&read.view(&bytes), &read.facts, &mut problems).unwrap();
+            problems.into_iter().map(|problem| problem.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(None), [ProblemKind::Unreadable]);
+        assert_eq!(problems(located().key), []);
     }
 
     #[test]

@@ -54,10 +54,15 @@ fn add_packed(packed: Vec<(FileInfo, Located)>, found: &mut Found) {
         if found.sessions.iter().any(|session| session.id == located.id) {
             continue;
         }
-        let detail = "compressed with zstd, which boswell does not read yet";
-        found.problems.push((info.key, Problem::of_file(ProblemKind::Unreadable, detail)));
-        found.sessions.push(located);
+        found.problems.push((info.key, packed_problem()));
+        // Lists leave out a session without records unless something speaks of it.
+        found.sessions.push(Located { row: Some(b"{}".to_vec()), ..located });
     }
+}
+
+/// Why a compressed log is not read.
+pub(super) fn packed_problem() -> Problem {
+    Problem::of_file(ProblemKind::Unreadable, "compressed with zstd, which boswell does not read yet")
 }
 
 fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
@@ -72,7 +77,9 @@ fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
         }
     }
     for session in &mut found.sessions {
-        session.row = rows.get(&session.id).map(|row| row.to_vec());
+        if let Some(row) = rows.get(&session.id) {
+            session.row = Some(row.to_vec());
+        }
     }
     Ok(())
 }

@@ -5,13 +5,17 @@
 
 use boswell_model::{EntryKind, Flags, Head, Log, Slot};
 
-/// The parent of every entry: the one before it, except for rollbacks.
+/// The parent of every entry: the one before it, except for rollbacks. Headers stand beside the tree: a fork has two.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     let mut parents: Vec<Option<Slot>> = Vec::with_capacity(log.heads.len());
     // Where each turn of the current branch began: the entry before it, none at the start of the file.
     let mut turns: Vec<Option<Slot>> = Vec::new();
     let mut before = None;
     for (slot, head) in log.entries() {
+        if head.kind == EntryKind::Header {
+            parents.push(None);
+            continue;
+        }
         let mut parent = before;
         if head.kind == EntryKind::Leaf {
             for _ in 0..dropped(log, head).min(turns.len()) {
@@ -91,8 +95,17 @@ mod tests {
     }
 
     #[test]
+    fn headers_stand_beside_the_tree() {
+        let read = read(&turns(1));
+        assert_eq!(read.tree.roots().collect::<Vec<_>>(), [Slot(0), Slot(1)]);
+        assert!(read.tree.is_tip(Slot(0)));
+        let header = log(&[("session_meta", r#"{"id":"a"}"#)]);
+        assert!(sent(&header).is_empty());
+    }
+
+    #[test]
     fn dropping_more_turns_than_there_are_keeps_what_came_before_the_first() {
-        assert_eq!(read(&turns(9)).tree.parent(Slot(6)), Some(Slot(0)));
+        assert_eq!(read(&turns(9)).tree.parent(Slot(6)), None);
         assert_eq!(texts(&turns(9)), ["three"]);
         assert_eq!(texts(&turns(0)).len(), 5);
     }
