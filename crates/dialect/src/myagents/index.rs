@@ -14,11 +14,14 @@ const TEMP: &str = "sessions.json.tmp";
 /// Far above what a thousand sessions take; a longer file is no index.
 const LIMIT: u64 = 256 << 20;
 
+/// Id and JSON of each row, without the member that may hold credentials.
+pub(crate) type Rows = Vec<(String, Vec<u8>)>;
+
 /// The rows of the index, in its order, each id once.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Id and JSON of each row, without the member that may hold credentials.
-    pub(crate) rows: Vec<(String, Vec<u8>)>,
+    /// The rows.
+    pub(crate) rows: Rows,
     /// Whether there is an index at all.
     pub(crate) exists: bool,
 }
@@ -54,14 +57,14 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
 }
 
 /// The rows of an index that is as it should be: an array whose every item has an id.
-fn strict(text: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+fn strict(text: &[u8]) -> Option<Rows> {
     let array = Raw::parse(text).ok().filter(|value| value.kind() == Kind::Array)?;
     let rows: Option<Vec<_>> = array.items().map(row).collect();
     rows.map(once)
 }
 
 /// What can be saved: the good items of an array, else every balanced top-level object that has an id.
-fn salvage(text: &[u8]) -> Vec<(String, Vec<u8>)> {
+fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
         Ok(array) if array.kind() == Kind::Array => once(array.items().filter_map(row).collect()),
         _ => once(balanced(text).into_iter().filter_map(|object| row(Raw::parse(object).ok()?)).collect()),
@@ -69,7 +72,7 @@ fn salvage(text: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The temporary file of an index write that was not renamed: whole, and not older than the index.
-fn newer_temp(files: &dyn Files) -> Result<Option<Vec<(String, Vec<u8>)>>> {
+fn newer_temp(files: &dyn Files) -> Result<Option<Rows>> {
     let times = (files.stat(MAIN)?.and_then(|i| i.modified), files.stat(TEMP)?.and_then(|i| i.modified));
     let (Some(main), Some(temp)) = times else { return Ok(None) };
     if temp < main {
@@ -90,9 +93,9 @@ fn row(item: Raw<'_>) -> Option<(String, Vec<u8>)> {
 }
 
 /// Of rows with one id the last counts, at the place of the first.
-fn once(rows: Vec<(String, Vec<u8>)>) -> Vec<(String, Vec<u8>)> {
+fn once(rows: Rows) -> Rows {
     let mut places: HashMap<String, usize> = HashMap::new();
-    let mut out: Vec<(String, Vec<u8>)> = Vec::new();
+    let mut out = Rows::new();
     for (id, row) in rows {
         match places.get(&id).and_then(|place| out.get_mut(*place)) {
             Some(known) => known.1 = row,

@@ -124,7 +124,7 @@ mod tests {
     fn two_forms_of_a_live_owner_are_kept_whatever_their_age() {
         for token in ["node:PID:1", "node:PID:9007199254740991"] {
             let owner = Owner::parse(token.replace("PID", DEAD).as_bytes());
-            assert_eq!(owner.and_then(|o| o.started).is_some(), true, "{token}");
+            assert!(owner.and_then(|o| o.started).is_some(), "{token}");
             assert_eq!(verdict(owner, Alive::Yes, 120_000, 0), Verdict::Wait, "{token}");
             assert_eq!(verdict(owner, Alive::Unknown, 120_000, 0), Verdict::Wait, "{token}");
         }
