@@ -1,5 +1,7 @@
 //! clinvoker folders as the program and its accidents leave them.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::borrow::Cow;
 
 use boswell_dialect::clinvoker::Clinvoker;
@@ -240,6 +242,24 @@ fn a_document_is_recognised_by_its_keys_and_place() {
     assert_eq!(likeness(&format!("{ID}.json"), &["sessions", ".clinvk"]), Likeness::Certain);
     assert_eq!(likeness("x.json", &["tmp"]), Likeness::Likely);
     assert_eq!(Clinvoker.recognises(&Sample { name: "a.json", folders: &[], records: &[] }), Likeness::No);
+}
+
+#[test]
+fn no_cut_and_no_flipped_byte_makes_it_panic() {
+    for cut in 0..DOCUMENT.len() {
+        let (head, tail) = DOCUMENT.split_at_checked(cut).unwrap_or(("", ""));
+        let flipped = format!("{head}\"{}", tail.get(1..).unwrap_or(""));
+        for text in [head, &flipped] {
+            let (located, session) = read(text);
+            let bytes = Bytes(text.as_bytes());
+            let view = session.view(&bytes);
+            for slot in session.log.slots() {
+                assert!(view.with_object(slot, |object| Clinvoker.view(object)).unwrap().is_some());
+            }
+            assert!(Clinvoker.context(&view, Tip::Root).is_err());
+            assert!(Clinvoker.links(&session.facts, &located.id).len() <= 1);
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! open-agent-sdk folders: flat, by project, with indexes that lie and files that broke.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::borrow::Cow;
 
 use boswell_dialect::oas::{OpenAgentSdk, redact_header};
@@ -235,6 +237,34 @@ fn a_header_is_recognised_anywhere() {
     let likeness = OpenAgentSdk.recognises(&Sample { name: "x", folders: &[], records: &records });
     assert_eq!(likeness, Likeness::Certain);
     assert_eq!(OpenAgentSdk.recognises(&Sample { name: "x", folders: &[], records: &[] }), Likeness::No);
+}
+
+#[test]
+fn no_cut_makes_it_panic_or_show_a_secret() {
+    for cut in 0..LOG.len() {
+        let (head, tail) = LOG.as_bytes().split_at(cut);
+        let flipped = [head, b"\"", tail.get(1..).unwrap_or(b"")].concat();
+        let spoilt = [head, b"x", tail.get(1..).unwrap_or(b"")].concat();
+        for bytes in [head, &flipped, &spoilt] {
+            let found = store(&[(&format!("sessions/{A}.jsonl"), "x")]);
+            let session = Reader::read(&OpenAgentSdk, &found.sessions[0], bytes, Depth::Facts);
+            let payloads = Bytes(bytes);
+            let view = session.view(&payloads);
+            for slot in session.log.slots() {
+                let shown = view.with_object(slot, |object| OpenAgentSdk.view(object)).unwrap().unwrap();
+                let raw = view.payload(slot).unwrap();
+                let raw = String::from_utf8_lossy(&OpenAgentSdk.redact(&raw)).into_owned();
+                assert!(!format!("{shown:?}{raw}").contains("hunter"), "{cut}: {raw}");
+            }
+            assert!(!format!("{:?}", session.facts).contains("hunter"), "{cut}");
+            assert!(OpenAgentSdk.context(&view, OpenAgentSdk.tip(&view).unwrap()).is_ok());
+        }
+        // From here on the torn line names itself a header.
+        if cut > 24 {
+            let first = head.split(|b| *b == b'\n').next().unwrap();
+            assert!(!String::from_utf8_lossy(&redact_header(first)).contains("hunter"), "{cut}");
+        }
+    }
 }
 
 #[test]

@@ -51,7 +51,9 @@ impl Dialect for MyAgents {
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
         let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // The variable came with the newest versions; the older ones know the home folder alone.
-        env.path_var("MYAGENTS_DATA_DIR").into_iter().chain(home.map(|home| home.join(".myagents"))).collect()
+        let moved = env.path_var("MYAGENTS_DATA_DIR");
+        let usual = home.map(|home| home.join(".myagents")).filter(|usual| moved.as_ref() != Some(usual));
+        moved.into_iter().chain(usual).collect()
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Found> {

@@ -79,8 +79,9 @@ pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
         let torn = named("session_header") || (named("options") && named("createdAt"));
         return if torn { Cow::Borrowed(b"[redacted: a torn session header]") } else { Cow::Borrowed(record) };
     };
-    // Of doubled keys the last one counts, but each is in the bytes.
-    if !raw.members().any(|(key, value)| key.is("type") && value.is("session_header")) {
+    // Of doubled keys the last one counts, but each is in the bytes. Rows have no options: whatever has is a header,
+    // also if its type is spoilt.
+    if !raw.members().any(|(key, value)| key.is("options") || value.is("session_header")) {
         return Cow::Borrowed(record);
     }
     let mut secrets = Vec::new();
