@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use boswell_model::json::Object;
 use boswell_model::{
     Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem, Result, SessionView,
-    Slot, Tip, View,
+    Settings, Slot, Tip, View,
 };
 
 use crate::{Capabilities, Environment, Files};
@@ -97,13 +97,18 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
 
-    /// A record as it may be shown: secrets that the agent stored in clear are covered. Exact exports do not ask.
+    /// A record as it may be shown raw: credentials that the agent keeps inside are replaced, all else stays.
+    ///
+    /// For eyes only. An exact export hands out the record itself.
     fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
         Cow::Borrowed(record)
     }
 
     /// What a model would be sent at a tip.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
+
+    /// Settings that stand outside the log, such as in an index row; called on a context once it is built.
+    fn settings_beside(&self, _located: &Located, _settings: &mut Settings) {}
 
     /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;

@@ -4,7 +4,7 @@ use crate::{Dialect, Likeness, Sample};
 
 /// All dialects of known agents, in the order in which they are shown.
 pub fn all() -> &'static [&'static dyn Dialect] {
-    &[&crate::codex::Codex]
+    &[&crate::codex::Codex, &crate::myagents::MyAgents, &crate::clinvoker::Clinvoker, &crate::oas::OpenAgentSdk]
 }
 
 /// The dialect of that name; `unknown` reads any JSON.
