@@ -5,7 +5,7 @@ use boswell_model::{EntryKind, Facts, Head, Instant, Names, Usage};
 
 use super::Flavour;
 use super::head::version_of;
-use super::value::{filled, model_name};
+use super::value::{filled, leading, model_name, pick};
 
 /// Gathers what a record says.
 pub(super) fn fold(flavour: Flavour, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
@@ -108,28 +108,10 @@ fn is_first_of_its_id(head: &Head, names: &mut Names) -> bool {
 
 fn fold_message(message: Raw<'_>, head: &Head, facts: &mut Facts) {
     match head.kind {
-        EntryKind::User => {
-            facts.messages += 1;
-            active(message, head, facts);
-            if message.get("synthetic").and_then(|s| s.bool()) != Some(true) {
-                facts.turns += 1;
-                facts.saw_prompt(&text_of(message.get("content")));
-            }
-        }
-        EntryKind::Assistant => {
-            facts.messages += 1;
-            active(message, head, facts);
-            let content = message.get("content");
-            let calls =
-                content.iter().flat_map(|c| c.items()).filter(|b| b.get("type").is_some_and(|t| t.is("toolCall")));
-            facts.tool_calls += calls.count() as u64;
-            facts.usage.note(head.id, message.get("usage").map(usage_of).unwrap_or_default());
-            if let Some(model) = model_name(message.get("provider"), message.get("model")) {
-                facts.saw_model(&model);
-            }
-        }
+        EntryKind::User => prompt(message, head, facts),
+        EntryKind::Assistant => answer(message, head, facts),
         // The answer of a subagent says what the subagent used.
-        EntryKind::ToolResult if message.get("toolName").is_some_and(|t| t.is("task")) => {
+        EntryKind::ToolResult if leading(message, "toolName").is_some_and(|t| t.is("task")) => {
             let usage = message.at(&["details", "usage"]).map(usage_of).unwrap_or_default();
             facts.usage.note(head.id, usage);
         }
@@ -137,9 +119,33 @@ fn fold_message(message: Raw<'_>, head: &Head, facts: &mut Facts) {
     }
 }
 
+fn prompt(message: Raw<'_>, head: &Head, facts: &mut Facts) {
+    let [content, synthetic, timestamp] = pick(message, ["content", "synthetic", "timestamp"]);
+    facts.messages += 1;
+    active(timestamp, head, facts);
+    if synthetic.and_then(|s| s.bool()) != Some(true) {
+        facts.turns += 1;
+        facts.saw_prompt(&text_of(content));
+    }
+}
+
+fn answer(message: Raw<'_>, head: &Head, facts: &mut Facts) {
+    let keys = ["content", "timestamp", "usage", "provider", "model"];
+    let [content, timestamp, usage, provider, model] = pick(message, keys);
+    facts.messages += 1;
+    active(timestamp, head, facts);
+    let is_call = |block: &Raw<'_>| leading(*block, "type").is_some_and(|t| t.is("toolCall"));
+    let calls = content.iter().flat_map(|c| c.items()).filter(is_call).count();
+    facts.tool_calls += calls as u64;
+    facts.usage.note(head.id, usage.map(usage_of).unwrap_or_default());
+    if let Some(model) = model_name(provider, model) {
+        facts.saw_model(&model);
+    }
+}
+
 /// A session was last active when somebody last spoke, as in pi's own list: labels and settings do not count.
-fn active(message: Raw<'_>, head: &Head, facts: &mut Facts) {
-    let stated = message.get("timestamp").and_then(|t| t.i64()).filter(|t| *t > 0).map(Instant::from_millis);
+fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut Facts) {
+    let stated = timestamp.and_then(|t| t.i64()).filter(|t| *t > 0).map(Instant::from_millis);
     if let Some(time) = stated.or_else(|| head.instant()) {
         let known = facts.last_active.filter(|_| facts.messages > 1);
         facts.last_active = Some(known.map_or(time, |known| known.max(time)));

@@ -3,7 +3,7 @@
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
 
-use super::value::truthy;
+use super::value::{pick, truthy};
 
 /// On an entry: it becomes a message for the model, unless a compaction hides it.
 pub(super) const SPEAKS: Flags = Flags::OWN;
@@ -89,17 +89,18 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
 }
 
 fn message_kind(message: Raw<'_>, flags: &mut Flags) -> EntryKind {
-    let role = message.get("role").and_then(|r| r.text());
+    let [role, stop, display] = pick(message, ["role", "stopReason", "display"]);
+    let role = role.and_then(|r| r.text());
     match role.as_deref().unwrap_or("") {
         "user" => EntryKind::User,
         "assistant" => {
-            flags.set_if(message.get("stopReason").is_some_and(|r| r.is("error")), Flags::ERROR);
+            flags.set_if(stop.is_some_and(|r| r.is("error")), Flags::ERROR);
             EntryKind::Assistant
         }
         "toolResult" => EntryKind::ToolResult,
         "bashExecution" | "pythonExecution" => EntryKind::Shell,
         "custom" | "hookMessage" => {
-            flags.set_if(message.get("display").and_then(|d| d.bool()) == Some(false), Flags::HIDDEN);
+            flags.set_if(display.and_then(|d| d.bool()) == Some(false), Flags::HIDDEN);
             EntryKind::CustomMessage
         }
         "fileMention" => EntryKind::Attachment,

@@ -10,7 +10,7 @@ use super::{Flavour, Pi};
 /// possible where this one is likely.
 pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Likeness {
     let headed = sample.records.iter().any(is_header);
-    if !headed && !(sample.records.iter().any(is_own_entry) && !is_foreign(sample)) {
+    if !headed && (is_foreign(sample) || !sample.records.iter().any(is_own_entry)) {
         return Likeness::No;
     }
     match by_folder(sample.folders) {

@@ -41,7 +41,7 @@ fn stored(flavour: Flavour, entry: &Object<'_>, message: Raw<'_>, header: Option
     let content = match message.get("content") {
         Some(content) => parts(content),
         // Commands, file mentions and summaries have fields of their own; as parts they are what a person reads.
-        None => view::view(entry).blocks.iter().filter_map(view::plain).map(|text| text_part(text)).collect(),
+        None => view::view(entry).blocks.iter().filter_map(view::plain).map(text_part).collect(),
     };
     Message { role, content, native: Some(native) }
 }
@@ -91,7 +91,7 @@ fn summary_message(role: &str, entry: &Object<'_>, native: Json) -> Message {
     Message { role: role.to_owned(), content, native: Some(native) }
 }
 
-fn text_part(text: impl Into<Json>) -> Json {
+fn text_part<T: Into<Json>>(text: T) -> Json {
     Json::object().with("type", "text").with("text", text)
 }
 

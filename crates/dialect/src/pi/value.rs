@@ -27,6 +27,23 @@ pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
     }
 }
 
+/// The values of several keys in one pass: a message may be megabytes long, and every look at a key walks all of it.
+pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Option<Raw<'a>>; N] {
+    let mut found = [None; N];
+    for (name, value) in object.members() {
+        if let Some((_, place)) = keys.iter().zip(&mut found).find(|(key, _)| name.is(key)) {
+            *place = Some(value);
+        }
+    }
+    found
+}
+
+/// The first value of a key, found without walking what follows it. For questions where a doubled key, which no agent
+/// writes, may be answered by its first value instead of its last.
+pub(super) fn leading<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
+    object.members().find(|(name, _)| name.is(key)).map(|(_, value)| value)
+}
+
 /// The text of a string that is not empty.
 pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
     value?.text().filter(|t| !t.is_empty()).map(std::borrow::Cow::into_owned)
@@ -72,6 +89,13 @@ mod tests {
         assert_eq!(date_millis(raw("null")), Json::Int(0));
         assert_eq!(date_millis(raw("\"yesterday\"")), Json::Null);
         assert_eq!(date_millis(None), Json::Null);
+    }
+
+    #[test]
+    fn one_pass_finds_what_single_looks_find() {
+        let value = raw(r#"{"a":1,"b":2,"a":3,"\u0063":4}"#).unwrap();
+        let found = pick(value, ["a", "c", "d"]).map(|v| v.and_then(|v| v.i64()));
+        assert_eq!(found, [Some(3), Some(4), None]);
     }
 
     #[test]
