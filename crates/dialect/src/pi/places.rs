@@ -10,8 +10,10 @@ use super::Flavour;
 pub(super) fn places(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
     match flavour {
         Flavour::Pi => {
-            let sessions = env.path_var("PI_CODING_AGENT_SESSION_DIR");
             let agent = shared_override(flavour, env).or_else(|| env.in_home(".pi/agent"));
+            // A folder of sessions for all projects; the usual one would be found twice.
+            let usual = agent.as_ref().map(|agent| agent.join("sessions"));
+            let sessions = env.path_var("PI_CODING_AGENT_SESSION_DIR").filter(|s| Some(s) != usual.as_ref());
             sessions.into_iter().chain(agent).collect()
         }
         Flavour::Omp => {
@@ -99,6 +101,8 @@ mod tests {
         let xdg = [("XDG_DATA_HOME", "/home/u/.local/share")];
         assert_eq!(found(Flavour::Xcsh, &xdg), ["/home/u/.local/share/xcsh", "/home/u/.xcsh/agent"]);
         assert_eq!(found(Flavour::Pi, &[("PI_CODING_AGENT_SESSION_DIR", "/s")]), ["/s", "/home/u/.pi/agent"]);
+        let usual = [("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")];
+        assert_eq!(found(Flavour::Pi, &usual), ["/home/u/.pi/agent"]);
     }
 
     #[test]

@@ -50,8 +50,10 @@ fn is_own_entry(record: &Object<'_>) -> bool {
     }
 }
 
+/// Headers that only look like those of the family: Droid's, and that of the DeepSeek harness.
 fn is_foreign(sample: &Sample<'_>) -> bool {
-    sample.records.iter().any(|r| r.get("type").is_some_and(|t| t.is("session_start") || t.is("session")))
+    let is = |r: &Object<'_>, word: &str| r.get("type").is_some_and(|t| t.is(word));
+    sample.records.iter().any(|r| is(r, "session_start") || (is(r, "session") && r.get("createdAt").is_some()))
 }
 
 /// The folder of its agent above the file says it best, the nearest one first.
@@ -156,6 +158,9 @@ mod tests {
         assert_eq!(likeness(Pi::PI, &[".pi"], &[assistant("1", "", "a")]), Likeness::Certain);
         assert_eq!(likeness(Pi::PI, &[], &[user("1", "", "a")]), Likeness::No, "others write such lines too");
         assert_eq!(likeness(Pi::PI, &[], &[]), Likeness::No);
+        let timeless = r#"{"type":"session","id":"S"}"#.to_owned();
+        assert_eq!(likeness(Pi::PI, &[], &[timeless.clone(), assistant("1", "", "a")]), Likeness::Maybe);
+        assert_eq!(likeness(Pi::PI, &[], &[timeless]), Likeness::No);
     }
 
     #[test]
