@@ -15,7 +15,11 @@ pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Res
     let mut items = Vec::new();
     let mut sent = path.as_slice();
     // Only the last compaction counts; older ones inside what it keeps say nothing.
-    if let Some(at) = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction)
+    let compacted = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction);
+    let cleared = cleared(flavour, view, &path);
+    if let Some(at) = cleared.filter(|at| Some(*at) > compacted) {
+        sent = path.get(at + 1..).unwrap_or(&[]);
+    } else if let Some(at) = compacted
         && let Some((before, [compaction, after @ ..])) = path.split_at_checked(at)
     {
         items.push(ContextItem::with_form(*compaction, ContextForm::CompactionSummary));
@@ -32,6 +36,15 @@ pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Res
     }
     speak(view, sent, &mut items)?;
     Ok(Context { tip, items, settings })
+}
+
+/// Where oh-my-pi's user last cleared the conversation: nothing before that is sent. No other program writes the mark,
+/// and those that do not know it would ignore it.
+fn cleared(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Option<usize> {
+    if flavour != Flavour::Omp {
+        return None;
+    }
+    path.iter().rposition(|slot| view.log.word(*slot) == "reset_boundary")
 }
 
 /// Whether a provider compacted the conversation itself: its own history then takes the place of the kept entries.
@@ -169,6 +182,17 @@ mod tests {
     fn a_branch_summary_without_text_says_nothing() {
         let text = v3(&[user("1", "", "a"), entry("branch_summary", "2", "1", r#""summary":"","fromId":"1""#)]);
         assert_eq!(texts(Pi::PI, &text, None), ["a"]);
+    }
+
+    #[test]
+    fn oh_my_pi_sends_nothing_from_before_a_clearing() {
+        let cleared = |id, parent| entry("reset_boundary", id, parent, "");
+        let text = v3(&[user("1", "", "a"), compaction("2", "1", "sum", "1"), cleared("3", "2"), user("4", "3", "b")]);
+        assert_eq!(texts(Pi::OMP, &text, None), ["b"]);
+        assert_eq!(texts(Pi::XCSH, &text, None), ["sum", "a", "b"]);
+        let later = v3(&[user("1", "", "a"), cleared("2", "1"), user("3", "2", "b"), compaction("4", "3", "sum", "3")]);
+        assert_eq!(texts(Pi::OMP, &later, None), ["sum", "b"]);
+        assert_eq!(texts(Pi::OMP, &v3(&[user("1", "", "a"), cleared("2", "1")]), None), [] as [&str; 0]);
     }
 
     #[test]

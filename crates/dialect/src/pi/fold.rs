@@ -19,7 +19,12 @@ pub(super) fn fold(flavour: Flavour, object: &Object<'_>, head: &Head, names: &m
         return;
     }
     match word.as_str() {
-        "title" | "title_change" => title(object, "title", "source", facts),
+        "title" => {
+            (facts.title, facts.title_source) = (None, None);
+            title(object, "source", facts);
+        }
+        // The slot is overwritten with every change; the entries are the journal of it.
+        "title_change" if !has_slot(facts) => title(object, "source", facts),
         "session_info" => session_info(object, facts),
         "label" => label(object, facts),
         "custom" if flavour == Flavour::Boswell => own_state(object, facts),
@@ -48,9 +53,9 @@ fn header(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     facts.project = filled(object.get("cwd"));
     facts.parent = filled(object.get("parentSession")).or_else(|| filled(object.get("branchedFrom")));
     facts.format_version = version_of(object).filter(|v| *v >= 0.0 && v.is_finite()).map(|v| v as u64);
-    // A title slot stands before the header and is newer.
-    if facts.title.is_none() {
-        title(object, "title", "titleSource", facts);
+    // A title slot stands before the header and is newer, even where it is empty.
+    if facts.title.is_none() && !has_slot(facts) {
+        title(object, "titleSource", facts);
     }
     // A fork copies entries that are older than itself, so the header's time counts, not the earliest.
     facts.created = head.instant();
@@ -59,8 +64,12 @@ fn header(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     }
 }
 
-fn title(object: &Object<'_>, key: &str, source: &str, facts: &mut Facts) {
-    if let Some(title) = filled(object.get(key)) {
+fn has_slot(facts: &Facts) -> bool {
+    facts.kinds.contains_key("title")
+}
+
+fn title(object: &Object<'_>, source: &str, facts: &mut Facts) {
+    if let Some(title) = filled(object.get("title")) {
         facts.title = Some(title);
         facts.title_source = filled(object.get(source));
     }
@@ -239,9 +248,10 @@ mod tests {
         };
         let facts = read(Pi::OMP, &slot("New")).facts;
         assert_eq!((facts.title.as_deref(), facts.title_source.as_deref()), (Some("New"), Some("auto")));
-        assert_eq!(read(Pi::OMP, &slot("")).facts.title.as_deref(), Some("Old"));
+        assert_eq!(read(Pi::OMP, &slot("")).facts.title, None, "an empty slot takes the title away");
         let change = entry("title_change", "1", "", r#""title":"Newer","source":"user""#);
-        assert_eq!(read(Pi::OMP, &format!("{}{change}\n", slot("New"))).facts.title.as_deref(), Some("Newer"));
+        assert_eq!(read(Pi::OMP, &format!("{}{change}\n", slot("New"))).facts.title.as_deref(), Some("New"));
+        assert_eq!(read(Pi::OMP, &format!("{header}\n{change}\n")).facts.title.as_deref(), Some("Newer"));
     }
 
     #[test]

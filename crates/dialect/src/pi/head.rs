@@ -83,7 +83,11 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
         "label" => EntryKind::Label,
         "title" | "session_info" | "title_change" => EntryKind::Title,
         "tool_execution_started" | "tool_execution_settled" => EntryKind::Progress,
-        "session_init" | "model_usage" | "archive" | "reset_boundary" | "credential_pin" => EntryKind::Meta,
+        "reset_boundary" => {
+            flags.set(Flags::CUT);
+            EntryKind::Meta
+        }
+        "session_init" | "model_usage" | "archive" | "credential_pin" => EntryKind::Meta,
         _ => EntryKind::Unknown,
     }
 }

@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn sessions_lie_in_folders_of_projects_or_beside_them() {
         let keys = [
-            "sessions/--work-pi--/2026-02-16T10-20-30-000Z_1470cb256c001234.jsonl",
-            "sessions/--work-pi--/.2026-02-16T10-20-30-000Z_x.jsonl.1.tmp",
-            "sessions/--work-pi--/.hidden.jsonl",
-            "sessions/--work-pi--/notes.txt",
+            "sessions/--srv-pi--/2026-02-16T10-20-30-000Z_1470cb256c001234.jsonl",
+            "sessions/--srv-pi--/.2026-02-16T10-20-30-000Z_x.jsonl.1.tmp",
+            "sessions/--srv-pi--/.hidden.jsonl",
+            "sessions/--srv-pi--/notes.txt",
             "sessions/-home/my-session.jsonl",
             "sessions/direct.jsonl",
             "auth.json",

@@ -16,25 +16,27 @@ pub(super) fn places(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
             let sessions = env.path_var("PI_CODING_AGENT_SESSION_DIR").filter(|s| Some(s) != usual.as_ref());
             sessions.into_iter().chain(agent).collect()
         }
-        Flavour::Omp => {
-            let own = env.path_var("OMP_CODING_AGENT_DIR").or_else(|| shared_override(flavour, env));
-            own.or_else(|| env.in_home(".omp/agent")).into_iter().collect()
-        }
-        Flavour::Xcsh => xcsh(env),
+        Flavour::Omp => match env.path_var("OMP_CODING_AGENT_DIR").or_else(|| shared_override(flavour, env)) {
+            Some(dir) => vec![dir],
+            None => with_data_home(flavour, "omp", env),
+        },
+        Flavour::Xcsh => match shared_override(flavour, env) {
+            Some(dir) => vec![dir],
+            None => with_data_home(flavour, "xcsh", env),
+        },
         // Boswell's home is an argument of the store, not a matter of the environment.
         Flavour::Boswell => Vec::new(),
     }
 }
 
-fn xcsh(env: &Environment) -> Vec<PathBuf> {
-    if let Some(dir) = shared_override(Flavour::Xcsh, env) {
-        return vec![dir];
-    }
+/// The folder in the home, and before it the one in the data home, which the programs use only if it exists; that one
+/// has no level `agent`.
+fn with_data_home(flavour: Flavour, name: &str, env: &Environment) -> Vec<PathBuf> {
     // The variable replaces the name of the folder, not its path; Node's join takes a leading slash as nothing.
-    let name = env.var("PI_CONFIG_DIR").unwrap_or(".xcsh").trim_start_matches('/');
-    let home = env.in_home(name).map(|root| root.join("agent"));
-    // xcsh uses this one only if it exists; then there is no level `agent`.
-    let data = env.var("XDG_DATA_HOME").map(|data| Path::new(data).join("xcsh"));
+    let renamed = env.var("PI_CONFIG_DIR").filter(|value| owner_of(value, Flavour::Xcsh) == flavour);
+    let folder = renamed.map_or_else(|| format!(".{name}"), |value| value.trim_start_matches('/').to_owned());
+    let home = env.in_home(&folder).map(|root| root.join("agent"));
+    let data = env.var("XDG_DATA_HOME").map(|data| Path::new(data).join(name));
     data.into_iter().chain(home).collect()
 }
 
@@ -44,19 +46,21 @@ fn xcsh(env: &Environment) -> Vec<PathBuf> {
 /// belongs to the program that its path names, and to pi if it names none.
 fn shared_override(flavour: Flavour, env: &Environment) -> Option<PathBuf> {
     let value = env.var("PI_CODING_AGENT_DIR")?;
-    let names = |word: &str| value.split(['/', '\\']).any(|part| part.trim_start_matches('.') == word);
-    let owner = if names("xcsh") {
-        Flavour::Xcsh
-    } else if names("omp") {
-        Flavour::Omp
-    } else {
-        Flavour::Pi
-    };
-    if owner != flavour {
+    if owner_of(value, Flavour::Pi) != flavour {
         return None;
     }
     // xcsh does not expand a tilde.
     if flavour == Flavour::Xcsh { Some(env.cwd.join(value)) } else { env.path_var("PI_CODING_AGENT_DIR") }
+}
+
+/// The program that a path names, else `otherwise`.
+fn owner_of(path: &str, otherwise: Flavour) -> Flavour {
+    let names = |word: &str| path.split(['/', '\\']).any(|part| part.trim_start_matches('.') == word);
+    match (names("xcsh"), names("omp")) {
+        (true, _) => Flavour::Xcsh,
+        (false, true) => Flavour::Omp,
+        (false, false) => otherwise,
+    }
 }
 
 #[cfg(test)]
@@ -66,7 +70,7 @@ mod tests {
     fn found(flavour: Flavour, vars: &[(&str, &str)]) -> Vec<String> {
         let env = Environment {
             home: Some("/home/u".into()),
-            cwd: "/work".into(),
+            cwd: "/srv".into(),
             vars: vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             ..Environment::default()
         };
@@ -100,6 +104,9 @@ mod tests {
         assert_eq!(found(Flavour::Xcsh, &[("PI_CONFIG_DIR", "/conf")]), ["/home/u/conf/agent"]);
         let xdg = [("XDG_DATA_HOME", "/home/u/.local/share")];
         assert_eq!(found(Flavour::Xcsh, &xdg), ["/home/u/.local/share/xcsh", "/home/u/.xcsh/agent"]);
+        assert_eq!(found(Flavour::Omp, &xdg), ["/home/u/.local/share/omp", "/home/u/.omp/agent"]);
+        assert_eq!(found(Flavour::Omp, &[("PI_CONFIG_DIR", ".config/omp")]), ["/home/u/.config/omp/agent"]);
+        assert_eq!(found(Flavour::Omp, &[("PI_CONFIG_DIR", "conf")]), ["/home/u/.omp/agent"]);
         assert_eq!(found(Flavour::Pi, &[("PI_CODING_AGENT_SESSION_DIR", "/s")]), ["/s", "/home/u/.pi/agent"]);
         let usual = [("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")];
         assert_eq!(found(Flavour::Pi, &usual), ["/home/u/.pi/agent"]);

@@ -64,6 +64,7 @@ fn by_folder(folders: &[String]) -> Option<Flavour> {
             ".pi" => Some(Flavour::Pi),
             ".omp" => Some(Flavour::Omp),
             ".xcsh" => Some(Flavour::Xcsh),
+            "omp" if below_is_sessions => Some(Flavour::Omp),
             "xcsh" if below_is_sessions => Some(Flavour::Xcsh),
             "boswell" | ".boswell" if below_is_sessions => Some(Flavour::Boswell),
             _ => None,
