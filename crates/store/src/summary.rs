@@ -97,7 +97,8 @@ fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, bytes: &[u8]) -> Option<St
     dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
 }
 
-struct Bytes<'b>(&'b [u8]);
+/// Records of a log that is in memory.
+pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
 
 impl Payloads for Bytes<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {

@@ -221,7 +221,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
-    let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 12);
+    let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
     let project_width = (machine.width / 4).clamp(12, 40);
     let name_width = machine.width.saturating_sub(8 + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + project_width + 2).max(12);
     let heading = format!(
