@@ -4,7 +4,7 @@ use crate::{Dialect, Likeness, Sample};
 
 /// All dialects of known agents, in the order in which they are shown.
 pub fn all() -> &'static [&'static dyn Dialect] {
-    &[]
+    &[&crate::claude::Claude]
 }
 
 /// The dialect of that name; `unknown` reads any JSON.

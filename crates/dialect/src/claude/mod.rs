@@ -1,1 +1,38 @@
 //! Claude Code: a chain log per session in a folder per project.
+//!
+//! What is said here about "the client" was measured on Claude Code 2.1.325 as a black box: a file was put into its store,
+//! resumed, and the request that reached the model was read. Where older versions differ, the newest one counts.
+
+mod attachment;
+mod branch;
+mod chain;
+mod check;
+mod compaction;
+mod context;
+mod dialect;
+mod discover;
+mod fold;
+mod head;
+mod pairing;
+mod prompt;
+mod recognise;
+mod render;
+mod resume;
+mod sessions_index;
+mod siblings;
+mod side_files;
+mod tip;
+mod view;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod matrix;
+
+pub mod file_history;
+pub mod live;
+pub mod project_key;
+
+pub use dialect::Claude;
+pub use project_key::project_key;
+pub use resume::RESUME_COMMANDS;
