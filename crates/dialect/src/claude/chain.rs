@@ -135,6 +135,21 @@ impl<'a> Chain<'a> {
         self.alive.get(slot.index()).copied().unwrap_or(false)
     }
 
+    /// The lines of the conversation in the order in which their ids first came up: a line that is written again changes
+    /// what it says, not its place. News of progress is left out.
+    pub(super) fn in_order(&self) -> Vec<Slot> {
+        let mut seen = vec![false; self.place.len()];
+        let mut out = Vec::new();
+        let is_said = |head: &&Head| counts(head) && head.kind != EntryKind::Progress;
+        for head in self.log.heads.iter().filter(is_said) {
+            let Some(id) = head.id else { continue };
+            let is_new = seen.get_mut(id.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+            let line = self.line(id).filter(|slot| is_new && self.is_alive(*slot));
+            out.extend(line.filter(|slot| self.log.head(*slot).is_some_and(|head| self.is_main(head))));
+        }
+        out
+    }
+
     /// Whether the line is of the conversation itself, not of a side chain.
     pub(super) fn is_main(&self, head: &Head) -> bool {
         self.side || !head.flags.has(Flags::SIDECHAIN)
@@ -151,22 +166,25 @@ impl<'a> Chain<'a> {
         some(self.before.get(slot.index()))
     }
 
-    /// For every line whether another one of the conversation hangs below it.
+    /// For every line whether another one of the conversation hangs below it. News of progress can link others, but the
+    /// client does not keep it, so by itself it is nothing.
     pub(super) fn has_child(&self) -> Vec<bool> {
         let mut out = vec![false; self.up.len()];
-        for (slot, head) in self.log.entries() {
-            if self.is_alive(slot)
-                && self.is_main(head)
-                && let Some(above) = self.parent(slot).and_then(|p| out.get_mut(p.index()))
-            {
-                *above = true;
+        for slot in self.in_order() {
+            for above in self.ancestors(slot).skip(1) {
+                if let Some(mark) = out.get_mut(above.index()) {
+                    *mark = true;
+                }
+                if self.log.kind(above) != EntryKind::Progress {
+                    break;
+                }
             }
         }
         out
     }
 
     /// From the line up to its root, the line first.
-    fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
+    pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
         std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| self.parent(*slot))
     }
 

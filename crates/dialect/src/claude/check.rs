@@ -1,6 +1,6 @@
 //! Branches that hold messages and that the client will not show again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot, Tip};
 
@@ -18,8 +18,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             *mark = true;
         }
     }
-    let current = chain.path(at);
-    for (end, lost) in lost_ends(view, &chain, &on_branch, &current) {
+    for (end, lost) in lost_ends(view, &chain, &on_branch, at) {
         let detail = format!(
             "a branch of {lost} {} that ends at {} is out of the client's reach",
             if lost == 1 { "message" } else { "messages" },
@@ -32,20 +31,19 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
 }
 
 /// The ends of branches off the current one that were not left on purpose, with the number of messages on each.
-fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], current: &[Slot]) -> BTreeMap<Slot, usize> {
+fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], tip: Slot) -> BTreeMap<Slot, usize> {
     let has_child = chain.has_child();
     let is_on = |slot: &Slot| on_branch.get(slot.index()).copied().unwrap_or(true);
+    let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true) && !is_on(slot);
+    let current = chain.path(tip);
+    let places: HashMap<Slot, usize> = current.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
     let mut lost = BTreeMap::new();
-    for (slot, head) in view.log.entries() {
-        let is_end = !has_child.get(slot.index()).copied().unwrap_or(true);
-        if !is_end || is_on(&slot) || !chain.is_alive(slot) || !chain.is_main(head) {
-            continue;
-        }
-        let path = chain.path(slot);
-        let off: Vec<Slot> = path.iter().copied().filter(|slot| !is_on(slot)).collect();
+    for end in chain.in_order().into_iter().filter(is_end) {
+        let off: Vec<Slot> = chain.ancestors(end).take_while(|slot| !is_on(slot)).collect();
         let messages = off.iter().filter(|slot| is_said(view, **slot)).count();
-        if messages > 0 && !was_left(view, &path, &off, current) {
-            lost.insert(chain.message(slot).unwrap_or(slot), messages);
+        let fork = chain.ancestors(end).find_map(|slot| places.get(&slot).copied());
+        if messages > 0 && !was_left(view, off.iter().max().copied(), fork, &current) {
+            lost.insert(chain.message(end).unwrap_or(end), messages);
         }
     }
     lost
@@ -59,15 +57,13 @@ fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
 /// Whether the user went back and asked anew: then the branch had ended when the current one left it.
 ///
 /// Two clients on one session write in turns instead, and a file whose links are gone has answers for roots.
-fn was_left(view: &SessionView<'_>, path: &[Slot], off: &[Slot], current: &[Slot]) -> bool {
-    let Some(end) = off.iter().max() else { return true };
-    let fork = current.iter().rposition(|slot| path.contains(slot));
+fn was_left(view: &SessionView<'_>, last: Option<Slot>, fork: Option<usize>, current: &[Slot]) -> bool {
     let next = match fork {
         Some(at) => current.get(at + 1),
         None => current.first().filter(|root| view.log.kind(**root) == EntryKind::User),
     };
     match next {
-        Some(next) => end < next,
+        Some(next) => last < Some(*next),
         // The current branch ends at the fork: the tip was moved there by a statement.
         None => fork.is_some(),
     }

@@ -24,7 +24,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let path = match tip.slot() {
         Some(slot) => {
             let chain = chain_for(view, slot)?;
-            siblings::put_back(view, &chain, &chain.path(slot))?
+            siblings::put_back(view, &chain, &path_to(view, &chain, slot))?
         }
         None => Vec::new(),
     };
@@ -41,6 +41,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let last = path.iter().rev().find(|slot| is_message(view.log.kind(**slot)));
     let failed = last.and_then(|slot| view.log.head(*slot)).is_some_and(|h| h.flags.has(Flags::ERROR));
     let gaps = pair(&mut lines, !failed);
+    drop_foreign_thinking(&mut lines, context.settings.model.as_deref());
     drop_idle(&mut lines);
     let is_cut = path.iter().any(|slot| view.log.head(*slot).is_some_and(|h| h.flags.has(Flags::CUT)));
     context.items = items(&lines, &gaps, is_cut);
@@ -62,6 +63,16 @@ fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
     Ok(Chain::of(view.log, kept.as_ref()))
 }
 
+/// The path to an entry; one that the client does not see hangs below the nearest one that it does.
+fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
+    let mut unseen: Vec<Slot> = view.tree.ancestors(slot).take_while(|slot| !chain.is_alive(*slot)).collect();
+    let seen = view.tree.ancestors(slot).find(|slot| chain.is_alive(*slot));
+    let mut path = seen.map(|slot| chain.path(slot)).unwrap_or_default();
+    unseen.reverse();
+    path.append(&mut unseen);
+    path
+}
+
 /// The line as the model would get it; none if it would not.
 fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     let voice = match head.kind {
@@ -79,7 +90,19 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         _ => (true, false),
     };
     let is_summary = head.flags.has(Flags::SUMMARY);
-    Some(Line { slot, voice, group: head.group, calls, results, speaks, is_idle, is_summary, fate: Fate::Sent })
+    let thinker = if speaks && is_idle && voice == Voice::Assistant { model(object) } else { None };
+    Some(Line {
+        slot,
+        voice,
+        group: head.group,
+        calls,
+        results,
+        speaks,
+        is_idle,
+        is_summary,
+        thinker,
+        fate: Fate::Sent,
+    })
 }
 
 /// Whether a content holds more than calls and results, and whether that is nothing but thinking and blanks.
@@ -99,6 +122,19 @@ fn weigh(content: Raw<'_>) -> (bool, bool) {
         }
     }
     (speaks, is_idle)
+}
+
+/// Thinking is signed for the model that thought it: after a change of model, that of the others is not sent.
+fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
+    for line in lines.iter_mut().filter(|line| line.thinker.is_some() && line.thinker.as_deref() != model) {
+        line.fate = Fate::Dropped;
+    }
+}
+
+/// The model that an answer states; answers of the client's own making have none.
+fn model(object: &Object<'_>) -> Option<String> {
+    let model = object.get("message")?.get("model")?.text()?;
+    (!model.is_empty() && model != "<synthetic>").then(|| model.into_owned())
 }
 
 /// An answer that holds only thinking or blank text is not sent.
@@ -204,10 +240,7 @@ fn flush(out: &mut Vec<ContextItem>, run: &mut Vec<&Line>, is_cut: bool) {
 fn note_settings(object: &Object<'_>, head: &Head, settings: &mut Settings) {
     match head.kind {
         EntryKind::Assistant => {
-            let model = object.get("message").and_then(|m| m.get("model")).and_then(|m| m.text());
-            if let Some(model) = model.filter(|m| !m.is_empty() && m != "<synthetic>") {
-                settings.model = Some(model.into_owned());
-            }
+            settings.model = model(object).or(settings.model.take());
             if let Some(effort) = object.text("effort") {
                 settings.thinking_level = Some(effort.into_owned());
             }

@@ -119,3 +119,55 @@ impl Dialect for Claude {
         resume::resume(facts, located)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::Framing;
+
+    use super::*;
+
+    const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+
+    fn located(id: &str, hidden: Option<&'static str>) -> Located {
+        Located {
+            id: id.into(),
+            key: None,
+            framing: Framing::Lines,
+            size: 1,
+            modified: None,
+            row: None,
+            hidden,
+            owner: None,
+        }
+    }
+
+    #[test]
+    fn sessions_are_looked_for_where_the_variable_says_else_at_home() {
+        let mut env = Environment { home: Some("/home/me".into()), ..Environment::default() };
+        assert_eq!(Claude.places(&env), [PathBuf::from("/home/me/.claude")]);
+        env.vars.insert("CLAUDE_CONFIG_DIR".into(), "/cfg".into());
+        assert_eq!(Claude.places(&env), [PathBuf::from("/cfg")]);
+    }
+
+    #[test]
+    fn only_a_checked_id_reaches_the_command_line() {
+        let facts = Facts { project: Some("/w".into()), ..Facts::default() };
+        let command = Claude.resume(&facts, &located(ID, None)).unwrap();
+        assert_eq!(command.argv, ["claude", "--resume", ID]);
+        assert_eq!(command.cwd.as_deref(), Some("/w"));
+        assert_eq!(Claude.resume(&facts, &located("--evil", None)), None);
+        assert_eq!(Claude.resume(&facts, &located(ID, Some("subagent"))), None);
+        assert!(Claude.id_is_valid(ID) && !Claude.id_is_valid("-x"));
+    }
+
+    #[test]
+    fn labels_and_status_have_no_place_in_the_format() {
+        for operation in Operation::ALL {
+            let expected = match operation {
+                Operation::Label | Operation::Status => Support::Note,
+                _ => Support::Native,
+            };
+            assert_eq!(Claude.capabilities().support(operation), expected);
+        }
+    }
+}

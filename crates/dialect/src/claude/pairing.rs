@@ -40,6 +40,8 @@ pub(super) struct Line {
     /// Whether what it holds is only thinking or blank text.
     pub is_idle: bool,
     pub is_summary: bool,
+    /// The model whose thinking it is, for lines that hold nothing else.
+    pub thinker: Option<String>,
     pub fate: Fate,
 }
 

@@ -2,7 +2,7 @@
 
 use boswell_model::{EntryKind, Flags, Log, Result, SessionView, Slot, Tip};
 
-use super::chain::Chain;
+use super::chain::{Chain, is_message};
 use super::compaction;
 
 /// The chain that the client builds from the whole file.
@@ -55,21 +55,18 @@ fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
 /// The childless line that comes last in the file, if a message stands at or above it.
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
-    let of_chain = |slot: &Slot| chain.is_alive(*slot) && log.head(*slot).is_some_and(|h| chain.is_main(h));
-    let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    log.slots()
-        .rev()
-        .find(|slot| of_chain(slot) && childless(slot) && chain.message(*slot).is_some())
-        // Everything runs in a circle, or there are no messages.
-        .or_else(|| log.slots().rev().find(|slot| of_chain(slot) && super::chain::is_message(log.kind(*slot))))
-        .or_else(|| log.slots().rev().find(of_chain))
+    let childless = |slot: &&Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    let lines = chain.in_order();
+    let end = lines.iter().rev().filter(childless).find(|slot| chain.message(**slot).is_some());
+    // A file without messages stands at its last line.
+    end.or_else(|| lines.iter().rev().find(|slot| is_message(log.kind(**slot)))).or(lines.last()).copied()
 }
 
 /// The message that the user means: the nearest one at or above the tip that the client shows, else any.
 pub(super) fn leaf(view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
     let path = chain_of(view).ok()?.path(tip.slot()?);
-    let is_message = |slot: &&Slot| super::chain::is_message(view.log.kind(**slot));
+    let said = |slot: &&Slot| is_message(view.log.kind(**slot));
     let shown = |slot: &&Slot| view.log.head(**slot).is_some_and(|h| !h.flags.has(Flags::HIDDEN));
-    let found = path.iter().rev().filter(is_message).find(shown);
-    found.or_else(|| path.iter().rev().find(is_message)).copied()
+    let found = path.iter().rev().filter(said).find(shown);
+    found.or_else(|| path.iter().rev().find(said)).copied()
 }
