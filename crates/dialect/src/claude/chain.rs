@@ -135,19 +135,11 @@ impl<'a> Chain<'a> {
         self.alive.get(slot.index()).copied().unwrap_or(false)
     }
 
-    /// The lines of the conversation in the order in which their ids first came up: a line that is written again changes
-    /// what it says, not its place. News of progress is left out.
-    pub(super) fn in_order(&self) -> Vec<Slot> {
-        let mut seen = vec![false; self.place.len()];
-        let mut out = Vec::new();
-        let is_said = |head: &&Head| counts(head) && head.kind != EntryKind::Progress;
-        for head in self.log.heads.iter().filter(is_said) {
-            let Some(id) = head.id else { continue };
-            let is_new = seen.get_mut(id.index()).is_some_and(|seen| !std::mem::replace(seen, true));
-            let line = self.line(id).filter(|slot| is_new && self.is_alive(*slot));
-            out.extend(line.filter(|slot| self.log.head(*slot).is_some_and(|head| self.is_main(head))));
-        }
-        out
+    /// The lines of the conversation in file order. News of progress is left out.
+    pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
+        let is_said =
+            |slot: &Slot, head: &Head| self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress;
+        self.log.entries().filter(move |(slot, head)| is_said(slot, head)).map(|(slot, _)| slot)
     }
 
     /// Whether the line is of the conversation itself, not of a side chain.

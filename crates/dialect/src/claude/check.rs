@@ -38,7 +38,7 @@ fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], tip:
     let current = chain.path(tip);
     let places: HashMap<Slot, usize> = current.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
     let mut lost = BTreeMap::new();
-    for end in chain.in_order().into_iter().filter(is_end) {
+    for end in chain.in_order().filter(is_end) {
         let off: Vec<Slot> = chain.ancestors(end).take_while(|slot| !is_on(slot)).collect();
         let messages = off.iter().filter(|slot| is_said(view, **slot)).count();
         let fork = chain.ancestors(end).find_map(|slot| places.get(&slot).copied());

@@ -13,8 +13,8 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::pairing::{
-    Fate, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED, TOOL_USE_INTERRUPTED, Voice, calls_of,
-    pair, results_of,
+    Fate, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED, TOOL_USE_INTERRUPTED, Voice,
+    calls_client, calls_of, pair, results_of,
 };
 use super::{attachment, compaction, siblings, tip};
 
@@ -84,6 +84,7 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         _ => return None,
     };
     let calls = calls_of(object);
+    let is_provided = !calls.is_empty() && !calls_client(object);
     let results = results_of(object);
     let (speaks, is_idle) = match object.get("message").and_then(|m| m.get("content")) {
         Some(content) if matches!(voice, Voice::Assistant | Voice::User) => weigh(content),
@@ -96,6 +97,7 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         voice,
         group: head.group,
         calls,
+        is_provided,
         results,
         speaks,
         is_idle,

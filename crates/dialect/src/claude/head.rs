@@ -1,6 +1,6 @@
 //! The head of a line: which kind it is and how it hangs together with others.
 
-use boswell_model::json::{Object, Raw};
+use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Names};
 
 /// The members that a head is made of, found in one pass: this runs for every line of every file.
@@ -63,7 +63,9 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     }
     if let Some(uuid) = fields.uuid.and_then(|u| u.text()).filter(|u| !u.is_empty()) {
         head.id = names.intern(&uuid);
-        head.flags.set_if(is_chain_word(&word), Flags::CHAIN);
+        let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
+        let is_whole = !is_message || fields.message.is_some_and(is_well_formed);
+        head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
     // A compaction starts a new root on disk; its logical parent is the line that came before.
@@ -74,6 +76,15 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 /// Whether lines of this type link into the chain in every version of the client.
 pub(super) fn is_chain_word(word: &str) -> bool {
     matches!(word, "user" | "assistant" | "attachment" | "system" | "progress")
+}
+
+/// The client passes over messages whose content is neither text nor a list of blocks, and links across them.
+fn is_well_formed(message: Raw<'_>) -> bool {
+    message.get("content").is_some_and(|content| match content.kind() {
+        Kind::String => true,
+        Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
+        _ => false,
+    })
 }
 
 /// The first line of an API message is marked: messages are counted there.

@@ -34,6 +34,8 @@ pub(super) struct Line {
     pub voice: Voice,
     pub group: Option<Name>,
     pub calls: Vec<String>,
+    /// Whether all its calls are of tools that the provider runs: those are never waited for.
+    pub is_provided: bool,
     pub results: Vec<String>,
     /// Whether it holds more than calls and results.
     pub speaks: bool,
@@ -56,21 +58,26 @@ pub(super) enum Fate {
     Void,
 }
 
-/// Ids of the calls that a line makes.
+/// Ids of the calls that a line makes, also of tools that the provider runs.
 pub(super) fn calls_of(object: &Object<'_>) -> Vec<String> {
     ids(object, |word| matches!(word, "tool_use" | "server_tool_use"), "id")
 }
 
-/// Ids of the calls that a line answers.
-pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
-    ids(object, |word| word == "tool_result", "tool_use_id")
+/// Whether a line calls a tool that the client itself has to run.
+pub(super) fn calls_client(object: &Object<'_>) -> bool {
+    !ids(object, |word| word == "tool_use", "id").is_empty()
 }
 
-fn ids(object: &Object<'_>, wanted: impl Fn(&str) -> bool, key: &str) -> Vec<String> {
+/// Ids of the calls that a line answers. Tools of the provider are answered inside the same message, by blocks of their own.
+pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
+    ids(object, |word| word == "tool_result" || word.ends_with("_tool_result"), "tool_use_id")
+}
+
+fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<String> {
     let content = object.get("message").and_then(|message| message.get("content"));
     let blocks = content.into_iter().flat_map(|content| content.items());
     blocks
-        .filter(|block| block.get("type").and_then(|word| word.text()).is_some_and(|word| wanted(&word)))
+        .filter(|block| block.get("type").and_then(|word| word.text()).is_some_and(|word| is_wanted(&word)))
         .filter_map(|block| block.get(key)?.text().map(|id| id.into_owned()))
         .collect()
 }
@@ -86,57 +93,60 @@ pub(super) struct Gaps {
 
 /// Settles the fate of every line with calls or results. `open_end` says whether the last answer may still be waiting.
 pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
-    let answered: HashSet<String> = lines.iter().flat_map(|line| line.results.iter().cloned()).collect();
+    let answered = lines.iter().flat_map(|line| line.results.iter().cloned()).collect();
     let last = if open_end { last_answer(lines) } else { None };
-    let mut gaps = Gaps::default();
-    let mut called: HashMap<String, bool> = HashMap::new();
+    let mut ledger = Ledger { answered, calls: HashMap::new(), gaps: Gaps::default() };
     for (index, line) in lines.iter_mut().enumerate() {
         if !line.calls.is_empty() {
             let is_last = last.is_some_and(|(start, group)| index >= start && (line.group == group || group.is_none()));
-            settle_calls(index, line, is_last, &answered, &mut called, &mut gaps);
+            ledger.settle_calls(index, line, is_last);
         } else if !line.results.is_empty() {
-            // The first result of a call counts, and none that comes before its call.
-            let counts = line.results.iter().any(|id| matches!(called.get(id), Some(false)));
-            called.extend(
-                line.results
-                    .iter()
-                    .filter(|id| called.contains_key(*id))
-                    .cloned()
-                    .map(|id| (id, true))
-                    .collect::<Vec<_>>(),
-            );
-            if !counts && !line.speaks {
-                line.fate = Fate::Void;
-            }
+            ledger.settle_results(line);
         }
     }
-    gaps
+    ledger.gaps
 }
 
-fn settle_calls(
-    index: usize,
-    line: &mut Line,
-    is_last: bool,
-    answered: &HashSet<String>,
-    called: &mut HashMap<String, bool>,
-    gaps: &mut Gaps,
-) {
-    let open = line.calls.iter().filter(|id| !answered.contains(*id)).count();
-    if open > 0 && is_last {
-        gaps.interrupted.push(index);
-    } else if open == line.calls.len() {
-        // The client gives up the whole line, also a text that stands in it.
-        line.fate = Fate::Dropped;
-        return;
-    } else if open > 0 {
-        gaps.missing.push(index);
+/// What is known of calls while the lines go by.
+struct Ledger {
+    /// Calls that have a result anywhere.
+    answered: HashSet<String>,
+    /// Calls made so far, and whether their result has come up.
+    calls: HashMap<String, bool>,
+    gaps: Gaps,
+}
+
+impl Ledger {
+    fn settle_calls(&mut self, index: usize, line: &mut Line, is_last: bool) {
+        let open = line.calls.iter().filter(|id| !self.answered.contains(*id)).count();
+        if open > 0 && is_last && !line.is_provided {
+            self.gaps.interrupted.push(index);
+        } else if open == line.calls.len() {
+            // The client gives up the whole line, also a text that stands in it.
+            line.fate = Fate::Dropped;
+            return;
+        } else if open > 0 {
+            self.gaps.missing.push(index);
+        }
+        if !line.speaks && line.calls.iter().all(|id| self.calls.contains_key(id)) {
+            line.fate = Fate::Void;
+        }
+        for id in &line.calls {
+            self.calls.entry(id.clone()).or_insert(false);
+        }
     }
-    let repeated = line.calls.iter().all(|id| called.contains_key(id));
-    if repeated && !line.speaks {
-        line.fate = Fate::Void;
-    }
-    for id in &line.calls {
-        called.entry(id.clone()).or_insert(false);
+
+    /// The first result of a call counts, and none that comes before its call.
+    fn settle_results(&mut self, line: &mut Line) {
+        let mut counts = false;
+        for id in &line.results {
+            if let Some(has_result) = self.calls.get_mut(id) {
+                counts |= !std::mem::replace(has_result, true);
+            }
+        }
+        if !counts && !line.speaks {
+            line.fate = Fate::Void;
+        }
     }
 }
 

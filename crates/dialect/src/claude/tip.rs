@@ -55,11 +55,10 @@ fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
 /// The childless line that comes last in the file, if a message stands at or above it.
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
-    let childless = |slot: &&Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    let lines = chain.in_order();
-    let end = lines.iter().rev().filter(childless).find(|slot| chain.message(**slot).is_some());
+    let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    let end = chain.in_order().rev().filter(childless).find(|slot| chain.message(*slot).is_some());
     // A file without messages stands at its last line.
-    end.or_else(|| lines.iter().rev().find(|slot| is_message(log.kind(**slot)))).or(lines.last()).copied()
+    end.or_else(|| chain.in_order().rev().find(|slot| is_message(log.kind(*slot)))).or(chain.in_order().next_back())
 }
 
 /// The message that the user means: the nearest one at or above the tip that the client shows, else any.

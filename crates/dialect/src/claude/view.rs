@@ -129,8 +129,19 @@ fn json(raw: Raw<'_>) -> String {
 fn attached(object: &Object<'_>) -> View {
     let word = attachment::word(object).unwrap_or_default();
     let mut view = View { blocks: attachment::parts(object).flat_map(blocks).collect(), ..View::default() };
+    if view.blocks.is_empty() {
+        view.blocks = unrendered(object).map(Block::Text).into_iter().collect();
+    }
     view.remark = Some(format!("attachment {word}"));
     view
+}
+
+/// The text of an attachment whose wording for the model was not recorded: a queued prompt, a file, what a hook said.
+fn unrendered(object: &Object<'_>) -> Option<String> {
+    let attachment = object.get("attachment")?;
+    let places: [&[&str]; 6] =
+        [&["prompt"], &["content", "file", "content"], &["content"], &["text"], &["stdout"], &["snippet"]];
+    places.iter().filter_map(|place| attachment.at(place)).map(plain_text).find(|text| !text.is_empty())
 }
 
 fn system(object: &Object<'_>) -> View {
@@ -260,6 +271,18 @@ mod tests {
             ),
         ] {
             assert_eq!(of(line).remark.as_deref(), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_attachment_without_recorded_wording_shows_what_it_holds() {
+        for (attachment, text) in [
+            (r#"{"type":"queued_command","prompt":"and then?"}"#, "and then?"),
+            (r#"{"type":"file","content":{"type":"text","file":{"content":"fn main"}}}"#, "fn main"),
+            (r#"{"type":"hook_success","content":"","stdout":"ok"}"#, "ok"),
+            (r#"{"type":"date"}"#, ""),
+        ] {
+            assert_eq!(of(&format!(r#"{{"type":"attachment","attachment":{attachment}}}"#)).text(), text);
         }
     }
 

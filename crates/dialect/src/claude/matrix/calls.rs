@@ -48,6 +48,24 @@ fn a_line_with_an_unanswered_call_takes_its_text_with_it() {
 }
 
 #[test]
+fn tools_of_the_provider_are_answered_inside_the_message() {
+    let search = r#"{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}"#;
+    let found = r#"{"type":"web_search_tool_result","tool_use_id":"s1","content":[]}"#;
+    let unanswered = with(|lines| {
+        lines.insert(9, assistant("ws", "u3", 9, "m4", search));
+        reparent(lines, "a5", "\"ws\"");
+    });
+    assert_eq!(sent(&unanswered), ALL);
+    let answered = with(|lines| {
+        lines.insert(9, assistant("ws", "u3", 9, "m4", search));
+        lines.insert(10, assistant("wr", "ws", 9, "m4", found));
+        reparent(lines, "a5", "\"wr\"");
+    });
+    let last = sent(&answered).pop().unwrap();
+    assert!(last.starts_with("A call s1 + Other") && last.ends_with("three done"), "{last}");
+}
+
+#[test]
 fn one_missing_result_of_a_line_with_two_calls_is_made_up() {
     let bytes = with(|lines| {
         lines.push(assistant("ax", "a5", 11, "m9", &format!("{},{}", call("t7"), call("t8"))));

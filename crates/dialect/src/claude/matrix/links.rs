@@ -114,7 +114,7 @@ fn without_any_parent_only_the_last_message_is_sent() {
 }
 
 #[test]
-fn of_lines_with_one_id_the_last_counts_where_the_first_stands() {
+fn of_lines_with_one_id_the_last_counts() {
     let again = assistant("a1", "u1", 2, "m1", &text("again"));
     for at in [2, 10] {
         let bytes = with(|lines| lines.insert(at, again.clone()));
@@ -125,7 +125,7 @@ fn of_lines_with_one_id_the_last_counts_where_the_first_stands() {
     }
     assert_eq!(sent(&with(|lines| lines.extend(base()))), ALL);
     let no_links = [user("x1", None, 1, "X"), user("x2", None, 2, "Y"), user("x1", None, 3, "X again")];
-    assert_eq!(sent(&file(&no_links)), ["U Y"]);
+    assert_eq!(sent(&file(&no_links)), ["U X again"]);
 }
 
 #[test]
@@ -174,6 +174,20 @@ fn the_branch_written_last_is_the_current_one() {
     });
     assert_eq!(sent(&bytes), ALL);
     assert_eq!(tip_label(&bytes), "sy");
+}
+
+#[test]
+fn a_message_that_is_none_is_passed_over() {
+    for message in ["\"error\"", r#"{"role":"user","content":["wow"]}"#, r#"{"role":"user"}"#, r#"{"content":7}"#] {
+        let broken = line("user", "x9", Some("a5"), 11, &format!("\"message\":{message}"));
+        let tail = with(|lines| lines.push(broken.clone()));
+        assert_eq!((sent(&tail), tip_label(&tail).as_str()), (ALL.map(String::from).to_vec(), "a5"), "{message}");
+        let middle = with(|lines| {
+            lines.push(broken);
+            lines.push(user("u4", Some("x9"), 12, "FOUR"));
+        });
+        assert_eq!(sent(&middle)[8..], ["A three done", "U FOUR"], "{message}");
+    }
 }
 
 #[test]

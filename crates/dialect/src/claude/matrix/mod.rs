@@ -1,7 +1,7 @@
 //! What the newest client makes of damaged files, case by case.
 //!
-//! Every expectation was read off a request of Claude Code 2.1.325 that resumed the same lines. One thing is left out on
-//! purpose: where a session ends with the user's word, the client answers itself with "No response requested." before
+//! Expectations were read off requests of Claude Code 2.1.325 that resumed the same lines; only a file of nothing but side
+//! chains it does not resume at all, and there we read on. One thing is left out on purpose: where a session ends with the user's word, the client answers itself with "No response requested." before
 //! it appends the next prompt. That belongs to the next prompt, not to what is there.
 
 mod calls;
