@@ -21,7 +21,7 @@ use claude_support::{Session, files_below, root};
 /// File, tip, entries of the branch, messages of the context, first and last text of it.
 const EXPECTED: &[(&str, &str, usize, usize, &str, &str)] = &[
     ("agent-sessions-schema-drift", "a1", 1, 1, "Read README and extracte", "Read README and extracte"),
-    ("agent-sessions-small", "[trimmed", 7, 3, "Hello", "a.txt\nb.txt\n"),
+    ("agent-sessions-small", "att-nest", 6, 3, "Hello", "a.txt\nb.txt\n"),
     ("claude-code-log-edge-cases", "edge_011", 1, 1, "Testing special characte", "Testing special characte"),
     ("cli-995ebed6e4-2", "9a1d53b3", 158, 89, "We should add the agent ", "I can see there's a `Get"),
     ("cli-c45bc32212-0", "122c196a", 205, 119, "when doing `entire resum", "Great! All tests pass. L"),

@@ -60,18 +60,20 @@ impl<'a> Chain<'a> {
 
     fn choose(&mut self, kept: Option<&Kept>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
+        let is_reached = |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
+        let mut seen = vec![false; self.place.len()];
         let mut last = NONE;
         for (slot, head) in self.log.entries() {
-            let current = head.id.and_then(|id| self.place.get(id.index())) == Some(&slot.0);
-            let reached = kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
             set(&mut self.before, slot, last);
-            if counts(head) && current && reached {
-                if let Some(alive) = self.alive.get_mut(slot.index()) {
-                    *alive = true;
-                }
-                if self.is_main(head) {
-                    last = slot.0;
-                }
+            let Some(id) = head.id.filter(|_| counts(head)) else { continue };
+            let Some(line) = self.line(id).filter(|line| is_reached(*line)) else { continue };
+            if let Some(alive) = self.alive.get_mut(line.index()) {
+                *alive = true;
+            }
+            // A line that is written again says something else, but others go on from where it stood first.
+            let is_new = seen.get_mut(id.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+            if is_new && self.is_main(head) {
+                last = line.0;
             }
         }
     }

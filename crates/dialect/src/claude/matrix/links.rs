@@ -124,6 +124,11 @@ fn of_lines_with_one_id_the_last_counts() {
         assert_eq!(tip_label(&bytes), "a5");
     }
     assert_eq!(sent(&with(|lines| lines.extend(base()))), ALL);
+    let bridged = with(|lines| {
+        lines.insert(8, assistant("a1", "u1", 2, "m1", &text("one done")));
+        reparent(lines, "u3", "\"nobody\"");
+    });
+    assert_eq!(sent(&bridged), ALL);
     let no_links = [user("x1", None, 1, "X"), user("x2", None, 2, "Y"), user("x1", None, 3, "X again")];
     assert_eq!(sent(&file(&no_links)), ["U X again"]);
 }
