@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::json::{Member, Object, Quotes, scan_indexed, scan_object};
+use crate::json::{Member, Object, Quotes, Raw, scan_indexed, scan_object};
 
 /// A stretch of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +177,11 @@ impl Splitter {
             return;
         }
         let Ok(len) = scan_object(rest, &mut self.members) else {
-            emit_gap(&whole, start, rest.len(), Gap::Garbage, sink);
+            let body = rest.trim_ascii_end();
+            match Raw::parse(body).map(|array| items_in(body, array)) {
+                Ok(items) if body.starts_with(b"[") => self.items(&whole, start, rest, items, sink),
+                _ => emit_gap(&whole, start, rest.len(), Gap::Garbage, sink),
+            }
             return;
         };
         let body = rest.get(..len).unwrap_or(rest);
@@ -194,10 +198,19 @@ impl Splitter {
 
     /// The items of the array under `key` are records; brackets, commas and all other members are frame.
     fn rows(&mut self, whole: &Line<'_>, start: usize, body: &[u8], key: &str, sink: &mut dyn FnMut(Piece<'_>)) {
-        let items: Vec<(usize, usize)> = Object::new(body, &self.members)
-            .get(key)
-            .map(|array| array.items().map(|item| (offset_in(body, item.bytes()), item.bytes().len())).collect())
-            .unwrap_or_default();
+        let items = Object::new(body, &self.members).get(key).map(|array| items_in(body, array)).unwrap_or_default();
+        self.items(whole, start, body, items, sink);
+    }
+
+    /// Those items that are objects are records, all else is frame.
+    fn items(
+        &mut self,
+        whole: &Line<'_>,
+        start: usize,
+        body: &[u8],
+        items: Vec<(usize, usize)>,
+        sink: &mut dyn FnMut(Piece<'_>),
+    ) {
         let mut at = 0;
         let mut nth = 0;
         for (item, len) in items {
@@ -280,6 +293,11 @@ fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Where the items of an array stand in the text that holds it, and how long they are.
+fn items_in(body: &[u8], array: Raw<'_>) -> Vec<(usize, usize)> {
+    array.items().map(|item| (offset_in(body, item.bytes()), item.bytes().len())).collect()
 }
 
 fn offset_in(whole: &[u8], part: &[u8]) -> usize {

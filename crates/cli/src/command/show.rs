@@ -87,7 +87,8 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
         return Ok(vec![session.find(name)?]);
     }
     let all: Vec<Slot> = if args.records {
-        session.log().entries().filter(|(_, head)| head.kind != EntryKind::Header).map(|(slot, _)| slot).collect()
+        let header = session.header();
+        session.log().slots().filter(|slot| header != Some(*slot)).collect()
     } else {
         branch.to_vec()
     };

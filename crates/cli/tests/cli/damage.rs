@@ -63,8 +63,8 @@ fn word(damage: Damage) -> Option<&'static str> {
 
 /// Damages that are no damage: every reader of the format copes, and `check` has nothing to say about the bytes.
 fn is_harmless(damage: Damage) -> bool {
-    use Damage::{BlankLines, Bom, Crlf, DuplicateKeys, LoneSurrogate, LongLine, NoFinalNewline};
-    matches!(damage, NoFinalNewline | BlankLines | Crlf | Bom | LoneSurrogate | DuplicateKeys | LongLine(_))
+    use Damage::{BlankLines, Bom, Crlf, DuplicateKeys, LongLine, NoFinalNewline};
+    matches!(damage, NoFinalNewline | BlankLines | Crlf | Bom | DuplicateKeys | LongLine(_))
 }
 
 struct Broken {

@@ -81,9 +81,10 @@ fn the_text_of_a_list_names_both_agents_of_a_linked_conversation() {
     let (bench, _, pairs) = linked();
     let text = bench.run(["list"]).ends(0).text();
     for (front, other) in pairs {
-        let short: String = front.id.chars().take(8).collect();
-        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(&short)).collect();
-        assert_eq!(lines.len(), 1, "{short}");
+        let shown =
+            |line: &str| line.split(' ').next().is_some_and(|short| !short.is_empty() && front.id.starts_with(short));
+        let lines: Vec<&str> = text.lines().filter(|line| shown(line)).collect();
+        assert_eq!(lines.len(), 1, "{}", front.id);
         assert!(lines[0].contains(&format!("+{}", other.dialect)), "{}", lines[0]);
     }
 }

@@ -111,10 +111,10 @@ fn the_list_agrees_with_what_was_planted_and_with_show() {
         let wanted = format!("{}:{}", planted.dialect, planted.id);
         let Some(row) = listed.iter().find(|row| row["ref"] == wanted.as_str()) else { continue };
         assert_eq!(row["path"], planted.path.to_str().unwrap());
-        if !matches!(planted.dialect, "clinvoker" | "claude") && row["messages"].is_u64() {
+        if !matches!(planted.dialect, "clinvoker" | "claude" | "codex") && row["messages"].is_u64() {
             assert_eq!(row["messages"], planted.messages, "{wanted} {}", planted.note);
         }
-        if let Some(title) = planted.title.as_deref().filter(|_| row["title"].is_string()) {
+        if let Some(title) = planted.title.as_deref().filter(|_| matches!(planted.dialect, "myagents" | "clinvoker")) {
             assert_eq!(row["title"], title, "{wanted}");
         }
         if row["entries"].is_u64() {

@@ -109,3 +109,15 @@ fn shape(kind: &str) -> &'static str {
     let row = section("## JSON shapes").lines().find(|line| line.starts_with(&format!("| `{kind}` |")));
     row.unwrap_or_else(|| panic!("docs/cli.md has no shape `{kind}`"))
 }
+
+#[test]
+fn the_page_names_every_problem_that_check_can_report() {
+    let source = include_str!("../../../model/src/problem.rs");
+    let words: Vec<&str> = source.lines().filter_map(|line| line.trim().strip_prefix("ProblemKind::")?.split('"').nth(1)).collect();
+    assert!(words.len() > 20, "{words:?}");
+    let named: Vec<&str> = section("## Problems").lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let (mut words, mut named) = (words, named);
+    words.sort_unstable();
+    named.sort_unstable();
+    assert_eq!(named, words);
+}

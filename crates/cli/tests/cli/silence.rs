@@ -22,6 +22,7 @@ fn plant_traps(home: &Home) {
     for folder in folders {
         disk::make_dir(&folder);
         traps(&folder);
+        std::os::unix::fs::symlink(".", folder.join("again")).unwrap();
     }
 }
 
@@ -37,7 +38,6 @@ pub(crate) fn traps(folder: &Path) {
         std::os::unix::fs::symlink("nowhere", named("dangling")).unwrap();
         disk::make_dir(&named("folder"));
     }
-    std::os::unix::fs::symlink(".", folder.join("again")).unwrap();
 }
 
 /// Every reading command that takes no session.
