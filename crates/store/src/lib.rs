@@ -8,6 +8,7 @@
 //! the environment (discovery takes it as an argument).
 
 mod backend;
+pub mod blobs;
 mod check;
 pub mod disk;
 mod links;
@@ -18,6 +19,7 @@ mod stores;
 mod summary;
 
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use blobs::{BlobId, Blobs};
 pub use check::{Report, check};
 pub use links::Conversation;
 pub use resolve::{Resolved, Selector};
