@@ -10,6 +10,7 @@
 mod backend;
 pub mod blobs;
 mod check;
+pub mod checkpoint;
 pub mod disk;
 mod links;
 mod resolve;
@@ -21,6 +22,7 @@ mod summary;
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
 pub use blobs::{BlobId, Blobs};
 pub use check::{Report, check};
+pub use checkpoint::Checkpoints;
 pub use links::Conversation;
 pub use resolve::{Resolved, Selector};
 pub use session::{Entry, RenderedMessage, Session};

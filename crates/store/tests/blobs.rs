@@ -1,5 +1,7 @@
 //! Blobs: what is kept comes back exactly, what is damaged is said, what is moved out of a record moves back in.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
