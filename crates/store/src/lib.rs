@@ -7,8 +7,10 @@
 //! It is not a database, not a server and not a search engine: no background work, no network, no printing, no look at
 //! the environment (discovery takes it as an argument).
 
+pub mod attachments;
 mod backend;
 pub mod blobs;
+pub mod breadcrumb;
 mod check;
 pub mod checkpoint;
 pub mod disk;
@@ -22,6 +24,7 @@ mod store;
 mod stores;
 mod summary;
 
+pub use attachments::Attachments;
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
 pub use blobs::{BlobId, Blobs};
 pub use check::{Report, check};
