@@ -1,4 +1,6 @@
-//! One file of a memory, and the links in it.
+//! One file of a memory, its name, and the links in it.
+
+use boswell_model::{Error, ErrorKind, Result};
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +66,25 @@ fn targets(line: &str) -> Vec<String> {
 fn page_of(target: &str) -> Option<String> {
     let target = target.trim_start_matches('<').trim_end_matches('>');
     let name = target.split('#').next()?.strip_prefix("./").unwrap_or(target.split('#').next()?);
-    super::checked_name(name).is_ok().then(|| name.to_owned())
+    checked_name(name).is_ok().then(|| name.to_owned())
+}
+
+/// A name that stays in its folder, on every system, and is no option to any program.
+pub(super) fn checked_name(name: &str) -> Result<()> {
+    let fault = if name.is_empty() || name.len() > 200 {
+        "it must have 1 to 200 bytes"
+    } else if name.starts_with(['-', '.']) {
+        "it starts with `-` or `.`"
+    } else if name.contains(['/', '\\', ':']) || name.contains("..") || name.chars().any(char::is_control) {
+        "it holds `/`, `\\`, `:`, `..` or a control character"
+    } else if !name.ends_with(".md") {
+        "it does not end in `.md`"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no name for a memory page", name.escape_debug()))
+        .because(fault)
+        .hinting("use a name like `build-commands.md`"))
 }
 
 #[cfg(test)]
