@@ -1,7 +1,7 @@
 //! Files that belong to a session of our own.
 //!
-//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a `custom` entry. Names
-//! come from anywhere, so they are made safe when files are written out, not trusted when they come in.
+//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a `custom` entry.
+//! Names come from anywhere, so they are made safe when files are written out, not trusted when they come in.
 
 mod file_name;
 mod kind;

@@ -1,7 +1,8 @@
 //! Which session a terminal was last used for.
 //!
 //! One small file per terminal, two lines: the working folder and the session file, as agents of the pi family write
-//! them. `continue` looks here first. A subagent never leaves one: it would take the terminal away from the user's session.
+//! them. `continue` looks here first. A subagent never leaves one: it would take the terminal away from the user's
+//! session.
 
 use std::path::{Component, Path, PathBuf};
 

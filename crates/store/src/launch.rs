@@ -1,8 +1,8 @@
 //! How an agent is started on a session: anew, taking it up again, or on a copy of it.
 //!
-//! Agents take either the id of a session to make or the id of one to take up, never both, except for a copy. Here the two
-//! cannot be said together: a [`Launch`] is one of three things, and [`resume_decision`] says which from what is known.
-//! Nothing is started here; the words for a command line and the options for an SDK are data.
+//! Agents take either the id of a session to make or the id of one to take up, never both, except for a copy. Here the
+//! two cannot be said together: a [`Launch`] is one of three things, and [`resume_decision`] says which from what is
+//! known. Nothing is started here; the words for a command line and the options for an SDK are data.
 
 mod confirm;
 mod decision;

@@ -20,7 +20,8 @@ impl Checkpoints {
         Checkpoints { blobs }
     }
 
-    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the snapshot is not: append it.
+    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the snapshot is not: append
+    /// it.
     ///
     /// Paths are relative to `root`, or absolute and below it. What cannot be kept is recorded with the reason.
     pub fn capture(

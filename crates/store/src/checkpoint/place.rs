@@ -28,7 +28,8 @@ pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     below(root, &name).map(|_| name)
 }
 
-/// The path for a recorded name, if the name is one that we would have recorded. Sessions are hostile: it is checked again.
+/// The path for a recorded name, if the name is one that we would have recorded. Sessions are hostile: it is checked
+/// again.
 pub(super) fn below(root: &Path, name: &str) -> Option<PathBuf> {
     let foreign = |c: char| c == '\0' || !cfg!(unix) && matches!(c, '\\' | ':');
     let fine = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(foreign);

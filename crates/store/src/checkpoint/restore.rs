@@ -1,7 +1,7 @@
 //! Puts files back to what they were.
 //!
-//! First everything is looked at, then, if nothing stands in the way, the present content goes to blobs, and only then are
-//! files replaced, each in one step. What was done comes back as a snapshot, so that it can be taken back.
+//! First everything is looked at, then, if nothing stands in the way, the present content goes to blobs, and only then
+//! are files replaced, each in one step. What was done comes back as a snapshot, so that it can be taken back.
 
 use std::path::Path;
 

@@ -26,7 +26,8 @@ pub struct State {
 pub struct Tracked {
     /// What it was at the entry.
     pub then: Captured,
-    /// Everything that it was ever captured as on this branch: content that can be got back, so overwriting it loses nothing.
+    /// Everything that it was ever captured as on this branch: content that can be got back, so overwriting it loses
+    /// nothing.
     pub known: Vec<Captured>,
 }
 

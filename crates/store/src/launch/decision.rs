@@ -1,8 +1,8 @@
 //! Whether a session of a front program is taken up again or made anew.
 //!
-//! A front program has an id of its own and keeps the id that the SDK knows the conversation by. The transcript of the SDK
-//! decides: where it is, making the session would fail; where it is not, taking it up would. Where nobody could look,
-//! either could destroy something, so the answer is no.
+//! A front program has an id of its own and keeps the id that the SDK knows the conversation by. The transcript of the
+//! SDK decides: where it is, making the session would fail; where it is not, taking it up would. Where nobody could
+//! look, either could destroy something, so the answer is no.
 
 use boswell_model::{Error, ErrorKind, Result};
 

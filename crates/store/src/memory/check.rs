@@ -93,7 +93,8 @@ fn front_matter(text: &str) -> usize {
     lines.position(|line| line == "---").map_or(0, |end| end + 2)
 }
 
-/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings and short ones say nothing.
+/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings and short ones say
+/// nothing.
 fn fact(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with(['#', '`', '|', '<']) {

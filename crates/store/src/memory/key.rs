@@ -8,9 +8,9 @@ const READABLE: usize = 80;
 
 /// The folder name for a project: its path made readable, and a hash.
 ///
-/// The readable part follows the rule that Claude Code uses (every UTF-16 unit outside `A-Za-z0-9` becomes `-`), cut from
-/// the left because the end of a path says most. That rule alone gives `a-b` and `a/b` one folder, and every two projects
-/// whose names are not Latin and equally long: the hash keeps the memories of different projects apart.
+/// The readable part follows the rule that Claude Code uses (every UTF-16 unit outside `A-Za-z0-9` becomes `-`), cut
+/// from the left because the end of a path says most. That rule alone gives `a-b` and `a/b` one folder, and every two
+/// projects whose names are not Latin and equally long: the hash keeps the memories of different projects apart.
 pub fn project_key(project: &str) -> String {
     let path = normal(project);
     let slug: Vec<char> = path
@@ -23,7 +23,8 @@ pub fn project_key(project: &str) -> String {
     format!("{}-{hash}", readable.trim_start_matches('-')).trim_start_matches('-').to_owned()
 }
 
-/// The path without what does not change where it leads: `.`, doubled and trailing separators. `..` stays: it may cross a link.
+/// The path without what does not change where it leads: `.`, doubled and trailing separators. `..` stays: it may cross
+/// a link.
 fn normal(project: &str) -> String {
     let parts = Path::new(project).components().filter(|part| *part != Component::CurDir);
     parts.collect::<std::path::PathBuf>().to_string_lossy().into_owned()
