@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use boswell_model::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
@@ -85,24 +85,32 @@ pub struct Blobs {
     folder: PathBuf,
     unique: Arc<str>,
     count: Arc<AtomicU64>,
+    /// Whether the name of the folder itself is known to be durable.
+    settled: Arc<AtomicBool>,
 }
 
 impl Blobs {
     /// The blobs below a home folder. `unique` must never be used twice: it names temporary files.
     pub fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
-        Blobs { disk, folder: home.join("blobs"), unique: unique.into(), count: Arc::default() }
+        Blobs {
+            disk,
+            folder: home.join("blobs"),
+            unique: unique.into(),
+            count: Arc::default(),
+            settled: Arc::default(),
+        }
     }
 
     /// Keeps bytes; they are durable when this returns. What is already kept, whole, is not written again.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId> {
         let id = BlobId::of(bytes);
         let path = self.path(&id);
+        self.settle_folder()?;
         if self.holds(&id, bytes.len())? {
             // Whoever wrote it may have died between the rename and the sync of the folder.
             durable::sync_parent(self.disk.as_ref(), &path)?;
             return Ok(id);
         }
-        durable::make_folders(self.disk.as_ref(), &self.folder)?;
         durable::put(self.disk.as_ref(), &path, bytes, &self.temp_name())?;
         Ok(id)
     }
@@ -148,6 +156,16 @@ impl Blobs {
         let mut found = self.list()?;
         found.retain(|(id, _)| !referenced.contains(id));
         Ok(found)
+    }
+
+    /// Makes the folder. One that is there may have been made by a process that died before it was durable.
+    fn settle_folder(&self) -> Result<()> {
+        if !self.settled.load(Ordering::Acquire) {
+            durable::make_folders(self.disk.as_ref(), &self.folder)?;
+            durable::sync_parent(self.disk.as_ref(), &self.folder)?;
+            self.settled.store(true, Ordering::Release);
+        }
+        Ok(())
     }
 
     fn path(&self, id: &BlobId) -> PathBuf {
