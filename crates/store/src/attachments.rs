@@ -12,7 +12,9 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::blobs::{BlobId, Blobs};
+use crate::custom;
 use crate::disk::{Disk, durable};
+use crate::session::Session;
 
 pub use file_name::safe_names;
 
@@ -60,6 +62,17 @@ impl Attachments {
         let mime = kind::checked(bytes, name, mime)?;
         let blob = self.blobs.put(bytes)?;
         Ok(Attachment { name: name.to_owned(), mime, blob, len: bytes.len() as u64, at })
+    }
+
+    /// The attachments of a session in file order, on all branches, each with the entry that holds it.
+    pub fn list(session: &Session) -> Result<Vec<(String, Attachment)>> {
+        let mut found = Vec::new();
+        for slot in session.log().slots() {
+            if let Some(Some(attachment)) = custom::data(session, slot, CUSTOM_TYPE, Attachment::from_json)? {
+                found.push((session.log().label(slot).into_owned(), attachment));
+            }
+        }
+        Ok(found)
     }
 
     /// The bytes of an attachment.

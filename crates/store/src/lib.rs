@@ -14,6 +14,7 @@ pub mod breadcrumb;
 mod chance;
 mod check;
 pub mod checkpoint;
+mod custom;
 pub mod disk;
 pub mod launch;
 mod lease;

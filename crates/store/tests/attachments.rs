@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use boswell_store::attachments::{Attachment, Attachments};
+use boswell_store::attachments::{Attachment, Attachments, CUSTOM_TYPE};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::Instant;
 use boswell_store::model::json::Raw;
-use boswell_store::{Blobs, ErrorKind};
+use boswell_store::{Blobs, Draft, ErrorKind, NewSession, Store};
 
 #[test]
 fn attachments_are_recorded_extracted_and_replace_nothing() {
@@ -38,4 +38,17 @@ fn refused_attachments_leave_no_blob() {
         assert_eq!(error.kind(), ErrorKind::Invalid, "{name}");
     }
     assert_eq!(blobs.list().unwrap(), []);
+}
+
+#[test]
+fn attachments_of_a_session_are_listed_with_their_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
+    let store = Store::open(folder.path()).unwrap();
+    let writer = store.create(NewSession::in_project("/project")).unwrap();
+    let one = attachments.add(b"one", "a.txt", None, Instant::from_millis(1)).unwrap();
+    writer.append(Draft::user("see the file")).unwrap();
+    let kept = writer.append(Draft::custom(CUSTOM_TYPE, one.to_json())).unwrap();
+    let session = writer.session().unwrap();
+    assert_eq!(Attachments::list(&session).unwrap(), [(kept.entry, one)]);
 }

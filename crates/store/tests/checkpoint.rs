@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_store::checkpoint::{
-    Captured, Done, FileDiff, Moment, OnBranch, OnConflict, Refusal, Restored, Skipped, Snapshot, State, TextDiff,
+    CUSTOM_TYPE, Captured, Done, FileDiff, Moment, OnBranch, OnConflict, Refusal, Restored, Skipped, Snapshot, State,
+    TextDiff,
 };
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
 use boswell_store::model::Instant;
-use boswell_store::model::json::Raw;
-use boswell_store::{Blobs, Checkpoints, ErrorKind};
+use boswell_store::model::json::{Json, Raw};
+use boswell_store::{Blobs, Checkpoints, Draft, ErrorKind, NewSession, Store};
 
 struct Lab {
     folder: tempfile::TempDir,
@@ -210,4 +211,27 @@ fn file_whose_content_is_lost_is_refused_and_the_others_come_back() {
         matches!(restored.refused.as_slice(), [(path, Refusal::Failed(error))] if path == "a" && error.is_not_found())
     );
     assert_eq!(lab.text("b").as_deref(), Some("two"));
+}
+
+#[test]
+fn state_is_read_from_a_session_and_damaged_snapshots_are_told() {
+    let lab = Lab::new();
+    let store = Store::open(lab.folder.path().join("home")).unwrap();
+    let writer = store.create(NewSession::in_project("/project")).unwrap();
+    lab.write("a", "before");
+    let asked = writer.append(Draft::user("change a")).unwrap();
+    let snapshot = lab.capture(&["a"], Moment::Before);
+    writer.append(Draft::custom(CUSTOM_TYPE, snapshot.to_json())).unwrap();
+    lab.write("a", "after");
+    writer.append(Draft::custom(CUSTOM_TYPE, lab.capture(&["a"], Moment::After).to_json())).unwrap();
+    writer.append(Draft::assistant("done")).unwrap();
+    let broken = writer.append(Draft::custom(CUSTOM_TYPE, Json::object().with("files", 1))).unwrap();
+    writer.append(Draft::custom("somebody.else", Json::object())).unwrap();
+    let session = writer.session().unwrap();
+    let found = State::in_session(&session, &asked.entry).unwrap();
+    assert_eq!(found.state, State::before([&snapshot, &lab.capture(&["a"], Moment::After)]));
+    let damaged: Vec<&str> = found.damaged.iter().map(|(entry, _)| entry.as_str()).collect();
+    assert_eq!(damaged, [broken.entry.as_str()]);
+    assert_eq!(lab.restore(&found.state, OnConflict::Stop).done, [("a".to_owned(), Done::Written)]);
+    assert!(State::in_session(&session, "nowhere").unwrap_err().is_not_found());
 }

@@ -7,6 +7,7 @@
 
 mod capture;
 mod diff;
+mod in_session;
 mod place;
 mod restore;
 mod snapshot;
@@ -14,6 +15,7 @@ mod state;
 
 pub use capture::Checkpoints;
 pub use diff::{FileDiff, TextDiff, text_diff};
+pub use in_session::SessionState;
 pub use restore::{Done, OnConflict, Refusal, Restored};
 pub use snapshot::{Captured, CapturedFile, Moment, Skipped, Snapshot};
 pub use state::{OnBranch, State, Tracked};
