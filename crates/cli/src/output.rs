@@ -1,6 +1,5 @@
 //! Where answers go: stdout, through a pager where it helps.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use boswell_model::json::Json;
@@ -92,8 +91,10 @@ impl Output {
 /// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes that are not UTF-8,
 /// and white space other than blanks between their tokens.
 pub(crate) fn json_line(value: &Json) -> String {
-    let bytes = value.to_bytes();
-    let text = whole_characters(&String::from_utf8_lossy(&bytes)).into_owned();
+    // A record may be many megabytes long: what is fine as it is must not be copied.
+    let text = String::from_utf8(value.to_bytes())
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = whole_characters(text);
     if !text.chars().any(is_harmful) {
         return text;
     }
@@ -117,12 +118,12 @@ pub(crate) fn json_line(value: &Json) -> String {
 }
 
 /// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and strict parsers refuse.
-fn whole_characters(text: &str) -> Cow<'_, str> {
+fn whole_characters(text: String) -> String {
     if !text.contains("\\ud") && !text.contains("\\uD") {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
@@ -135,7 +136,7 @@ fn whole_characters(text: &str) -> Cow<'_, str> {
         rest = escape.get(len..).unwrap_or("");
     }
     out.push_str(rest);
-    Cow::Owned(out)
+    out
 }
 
 /// The code unit of a `\u` escape at the beginning of the text.
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn halves_of_characters_are_replaced_and_whole_ones_kept() {
-        let whole = |text: &str| whole_characters(text).into_owned();
+        let whole = |text: &str| whole_characters(text.to_owned());
         assert_eq!(
             whole(r#""\ud83d\ude80 \uD83D x \ude80\n\ud83d\u0041""#),
             r#""\ud83d\ude80 \ufffd x \ufffd\n\ufffd\u0041""#

@@ -16,6 +16,12 @@ pub(crate) const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
 /// No command may take longer, whatever stands in the place of a session.
 const LIMIT: Duration = Duration::from_secs(120);
 
+/// Whether pinned answers are to be written anew instead of being compared.
+#[expect(clippy::disallowed_methods, reason = "tests have no command line, so the wish comes from the environment")]
+pub(crate) fn bless() -> bool {
+    std::env::var_os("BOSWELL_BLESS").is_some_and(|value| value == "1")
+}
+
 /// A machine with nothing on it.
 pub(crate) struct Bench {
     temp: TempDir,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_testkit::{corpus, disk};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, bless};
 use crate::reference;
 
 /// Where the report on every file is kept. Written anew by a run with `BOSWELL_BLESS=1`.
@@ -85,9 +85,8 @@ fn the_damage_report_of_every_real_file_is_the_pinned_one() {
     for Real { name, path: file } in everything() {
         found.insert(name, report(&bench, &file));
     }
-    let bless = std::env::vars_os().any(|(name, value)| name == "BOSWELL_BLESS" && value == "1");
     let mut pinned = pinned();
-    if bless {
+    if bless() {
         let groups: Vec<_> = found.keys().filter_map(|name| name.split('/').next().map(str::to_owned)).collect();
         pinned.retain(|name, _| !groups.iter().any(|group| name.starts_with(group.as_str())));
         pinned.extend(found);

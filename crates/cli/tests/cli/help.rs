@@ -1,6 +1,6 @@
 //! Help is a promise: two examples for each command, and a first page that does not change unseen.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, bless};
 
 /// The first page of help. Written anew by a run with `BOSWELL_BLESS=1`.
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/help.txt");
@@ -72,7 +72,7 @@ fn words(line: &str) -> Vec<String> {
 fn the_first_page_of_help_is_the_pinned_one() {
     let bench = Bench::new();
     let text = bench.run(["--help"]).ends(0).text();
-    if std::env::vars_os().any(|(name, value)| name == "BOSWELL_BLESS" && value == "1") {
+    if bless() {
         boswell_testkit::disk::write(std::path::Path::new(GOLDEN), text.as_bytes());
         return;
     }

@@ -1,11 +1,5 @@
 //! The `boswell` program from the outside: its real binary in an environment of its own.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "tests fail by panicking and skip loudly"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod bad_input;
 mod bench;

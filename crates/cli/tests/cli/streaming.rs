@@ -13,7 +13,7 @@ use crate::bench::Bench;
 const ALLOWED: u64 = 64 << 20;
 
 /// Unoptimised code reads slowly; the bound must stay well below the length in either case.
-const BYTES: u64 = if cfg!(debug_assertions) { 120_000_000 } else { 200_000_000 };
+const BYTES: u64 = if cfg!(debug_assertions) { 80_000_000 } else { 200_000_000 };
 
 /// The most memory that a running process ever had, where the system says.
 fn peak(process: u32) -> Option<u64> {
