@@ -15,6 +15,7 @@ pub mod base64;
 pub mod bench_corpus;
 pub mod clock;
 pub mod corpus;
+pub mod crash_disk;
 pub mod damage;
 pub mod disk;
 pub mod files;
