@@ -21,7 +21,11 @@ impl Disk for CrashDisk {
             Open::CreateNew => true,
             Open::Lock => matches!(there, Ok(None)),
         };
-        if makes { state.switches.change()? } else { state.switches.look()? }
+        if makes {
+            state.switches.change()?
+        } else {
+            state.switches.look()?
+        }
         let node = match (there?, how) {
             (Some(_), Open::CreateNew) => return Err(ErrorKind::AlreadyExists.into()),
             (Some(node), _) => node,
@@ -68,16 +72,19 @@ impl Disk for CrashDisk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.lock();
         state.switches.change()?;
-        let node = state.must_find(from)?;
         let (old, new) = (state.name(from)?, state.name(to)?);
+        let node = state.must_find(from)?;
+        if from != to && to.starts_with(from) {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        if from != to && from.starts_with(to) {
+            return Err(ErrorKind::DirectoryNotEmpty.into());
+        }
         match state.find(to)? {
             // Two names of one file: nothing happens, says POSIX.
             Some(there) if there == node => return Ok(()),
             Some(there) => may_replace(&state, node, there)?,
             None => {}
-        }
-        if state.is_folder(node) && to.starts_with(from) {
-            return Err(ErrorKind::InvalidInput.into());
         }
         let now = state.tick();
         state.entry_changed(old.0, now);
@@ -92,10 +99,10 @@ impl Disk for CrashDisk {
         let mut state = self.lock();
         state.switches.change()?;
         let node = state.must_find(from)?;
+        let name = free_name(&state, to)?;
         if state.is_folder(node) {
             return Err(ErrorKind::PermissionDenied.into());
         }
-        let name = free_name(&state, to)?;
         let now = state.tick();
         state.entry_changed(name.0, now);
         state.node(node)?.changed = now;

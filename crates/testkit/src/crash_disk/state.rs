@@ -66,7 +66,8 @@ impl State {
 
     /// The disk as other processes see it after this one died: the system lived on, and forgot nothing.
     pub(super) fn after_kill(&self) -> State {
-        let mut state = State { switches: Switches::default(), nodes: self.nodes.clone(), names: self.names.clone(), ..*self };
+        let mut state =
+            State { switches: Switches::default(), nodes: self.nodes.clone(), names: self.names.clone(), ..*self };
         for node in state.nodes.values_mut() {
             node.locks.clear();
             node.handles = 0;
