@@ -20,6 +20,7 @@ pub mod damage;
 pub mod disk;
 pub mod fault_disk;
 pub mod files;
+pub mod fuzz;
 pub mod home;
 pub mod jsonl;
 pub mod make;
