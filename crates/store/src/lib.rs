@@ -8,23 +8,32 @@
 //! the environment (discovery takes it as an argument).
 
 mod backend;
+mod chance;
 mod check;
 pub mod disk;
+mod lease;
 mod links;
+mod native;
 mod resolve;
 mod session;
 mod store;
 mod stores;
 mod summary;
+mod writer;
 
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use chance::{Chance, SystemChance};
 pub use check::{Report, check};
+pub use lease::Wait;
 pub use links::Conversation;
 pub use resolve::{Resolved, Selector};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};
 pub use stores::{Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
+pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
+
+pub use boswell_dialect::{Answer, Body, Draft, NewSession, Parent, Part, Visible};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;
