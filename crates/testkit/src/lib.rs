@@ -14,6 +14,7 @@
 pub mod base64;
 pub mod bench_corpus;
 pub mod clock;
+pub mod conformance;
 pub mod corpus;
 pub mod crash_disk;
 pub mod damage;
@@ -27,6 +28,7 @@ pub mod make;
 pub mod oracle;
 pub mod phrase;
 pub mod rng;
+pub mod rows;
 pub mod sha256;
 pub mod snapshot;
 

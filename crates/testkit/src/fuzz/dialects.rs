@@ -136,7 +136,7 @@ fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let store = Store::on(dialect, Arc::new(backend), "memory");
     let located = located(dialect.framing("x"), bytes);
     let _ = store.summary(&located);
-    let Ok(session) = store.session(&located, Depth::Facts) else { return };
+    let Ok(session) = store.read(&located, Depth::Facts) else { return };
     let _ = check(&session);
     let mut exported = Vec::new();
     let done = session.export(&mut |piece| {
