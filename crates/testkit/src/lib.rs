@@ -13,6 +13,7 @@
 
 pub mod base64;
 pub mod bench_corpus;
+pub mod chance;
 pub mod clock;
 pub mod conformance;
 pub mod corpus;
