@@ -8,6 +8,7 @@ mod capabilities;
 mod contract;
 mod environment;
 mod files;
+mod plan;
 mod reader;
 mod registry;
 
@@ -26,5 +27,6 @@ pub use contract::{
 };
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, MemoryFiles};
+pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};

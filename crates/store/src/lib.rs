@@ -8,23 +8,39 @@
 //! the environment (discovery takes it as an argument).
 
 mod backend;
+mod chance;
 mod check;
+mod digest;
 pub mod disk;
+mod journal;
 mod links;
+pub mod locks;
+mod notes;
+mod operations;
 mod resolve;
+mod runner;
 mod session;
 mod store;
 mod stores;
 mod summary;
+mod vault;
 
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use chance::{Chance, SystemChance};
 pub use check::{Report, check};
+pub use digest::Digest;
+pub use journal::DamagedLine;
 pub use links::Conversation;
+pub use locks::{Owner, Wait};
+pub use notes::{Note, NoteKind, Notes, SessionNotes};
+pub use operations::{LateLines, ListedOperation};
 pub use resolve::{Resolved, Selector};
+pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};
 pub use stores::{Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
+pub use vault::{Expired, Purged, Reason, Retention, Vault, VaultRecord};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;
