@@ -135,7 +135,7 @@ impl Runner {
         let open = self.recover_locked()?;
         let _held = self.taker().take(start.root, &start.locks)?;
         let lowered = prepare()?;
-        let op = Operation {
+        let mut op = Operation {
             id: self.chance.unique(),
             at: self.chance.now(),
             kind: start.kind.to_owned(),
@@ -148,6 +148,10 @@ impl Runner {
             initial: lowered.initial,
             changes: lowered.changes,
         };
+        // Keys that something is renamed to were not looked at: what they are below was not there.
+        for key in op.final_states().into_keys() {
+            op.initial.entry(key).or_insert(State::Absent);
+        }
         refuse_unsettled(&op, &open)?;
         self.perform(&op, &lowered.contents, &lowered.seen)?;
         Ok(op)

@@ -159,9 +159,10 @@ impl Runner {
                 current.insert(key.clone(), self.state(op, key)?);
             }
         }
+        // A torn append looks like a file to which somebody added something, so that comes last.
         for (done, expected) in snapshots.iter().enumerate().rev() {
-            if let Some(grown) = self.matches(op, &current, expected, None)? {
-                return Ok(Position { done, torn: false, grown });
+            if self.matches(op, &current, expected, None)?.is_some_and(|grown| grown.is_empty()) {
+                return Ok(Position { done, torn: false, grown: HashSet::new() });
             }
         }
         for (done, change) in begun.iter().enumerate() {
@@ -170,6 +171,11 @@ impl Runner {
                 && let Some(grown) = self.matches(op, &current, expected, Some(key))?
             {
                 return Ok(Position { done, torn: true, grown });
+            }
+        }
+        for (done, expected) in snapshots.iter().enumerate().rev() {
+            if let Some(grown) = self.matches(op, &current, expected, None)? {
+                return Ok(Position { done, torn: false, grown });
             }
         }
         Err(Error::new(ErrorKind::Conflict, format!("operation {} can neither be finished nor taken back", op.id))
