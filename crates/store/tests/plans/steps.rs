@@ -1,16 +1,14 @@
-//! Plans, carried out on a disk that works, fails once, or dies: what is left is the old state or the new one.
-
-mod plans_support;
+//! Plans on a disk that works: what steps do, and what is refused before anything is touched.
 
 use std::sync::atomic::Ordering;
 
+use crate::support::{Place, Tree, session};
 use boswell_dialect::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
-use boswell_store::{ErrorKind, Reason, RecoveryOutcome};
+use boswell_store::{ErrorKind, Reason};
 use boswell_testkit::disk;
-use plans_support::{FailingDisk, Fault, Place, Then, Tree, session};
 
 /// A place with one file for every sort of step.
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::new();
     place.put("log.jsonl", "{\"a\":1}\n{\"torn");
     place.put("index.json", "[\"one\",\"two\"]");
@@ -23,7 +21,7 @@ fn place() -> Place {
     place
 }
 
-fn everything() -> Plan {
+pub(crate) fn everything() -> Plan {
     Plan::new("repair", "one step of every sort")
         .locking(LockSpec::Os { name: "store".into() })
         .locking(LockSpec::AgentMkdir { key: "sessions.lock".into() })
@@ -37,13 +35,18 @@ fn everything() -> Plan {
         .step(Step::rename("folder", "renamed"))
         .step(Step::append("renamed/inside.txt", "more\n"))
         .step(Step::RemoveFolder { key: "empty".into() })
-        .step(Step::Put { key: "index.json".into(), bytes: b"[]".to_vec(), mode: Some(0o644), modified: Modified::Kept })
+        .step(Step::Put {
+            key: "index.json".into(),
+            bytes: b"[]".to_vec(),
+            mode: Some(0o644),
+            modified: Modified::Kept,
+        })
         .step(Step::Verify { key: "index.json".into(), is: Check::Len(2) })
         .step(Step::Verify { key: "gone.txt".into(), is: Check::Absent })
         .step(Step::Verify { key: "log.jsonl".into(), is: Check::Contains(b"torn\n{\"b\"".to_vec()) })
 }
 
-fn new_tree() -> Tree {
+pub(crate) fn new_tree() -> Tree {
     let place = place();
     place.runner().run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
     place.tree()
@@ -73,110 +76,6 @@ fn a_plan_does_every_step() {
     assert_eq!((listed.len(), damaged.len()), (1, 0));
     assert_eq!(listed[0].operation, op, "what is written down reads back");
     assert!(listed[0].undoable);
-}
-
-#[test]
-fn a_crash_at_every_call_leaves_the_old_state_or_the_new_one() {
-    let (old, new) = (place().tree(), new_tree());
-    let counting = FailingDisk::never();
-    let calls = {
-        let place = place();
-        place.runner_on(counting.clone()).run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
-        counting.calls()
-    };
-    assert!(calls > 100, "only {calls} calls");
-    let (mut forward, mut back) = (0, 0);
-    for at in 0..calls {
-        for fault in [Fault::NotDone, Fault::Half, Fault::Done] {
-            let place = place();
-            let broken = FailingDisk::at(at, fault, Then::Dead);
-            let ran = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
-            free_lock(&place);
-            let settled = place.runner().recover().unwrap();
-            for one in &settled {
-                match &one.outcome {
-                    RecoveryOutcome::Forward => forward += 1,
-                    RecoveryOutcome::Back => back += 1,
-                    RecoveryOutcome::Unsettled(error) => panic!("{at} {fault:?}: {error}: {:?}", error.reason()),
-                }
-            }
-            let tree = place.tree();
-            assert!(tree == old || tree == new, "mixed after {at} {fault:?} {ran:?}: {tree:#?}");
-            let recorded = place.runner().operations().unwrap().0.len();
-            assert_eq!(recorded, usize::from(tree == new), "what was done is written down: {at} {fault:?}");
-            if ran.is_ok() {
-                assert_eq!(tree, new, "{at} {fault:?}");
-            }
-            assert!(place.runner().recover().unwrap().is_empty(), "a second recovery finds nothing");
-            assert_eq!(place.tree(), tree);
-        }
-    }
-    assert!(forward > 20 && back > 5, "both ways were taken: {forward} {back}");
-}
-
-/// The mkdir lock of a process that died is broken by the next one; the test's own process lives.
-fn free_lock(place: &Place) {
-    let lock = place.root().join("sessions.lock");
-    if place.tree().contains_key("sessions.lock") {
-        disk::remove(&lock);
-    }
-}
-
-#[test]
-fn a_crash_during_recovery_is_settled_by_the_next_one() {
-    let (old, new) = (place().tree(), new_tree());
-    for at in (0..400).step_by(5) {
-        for again in (0..200).step_by(4) {
-            let fault = [Fault::NotDone, Fault::Half, Fault::Done][(at + again) % 3];
-            let place = place();
-            let broken = FailingDisk::at(at, fault, Then::Dead);
-            if place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before).is_ok() {
-                return;
-            }
-            free_lock(&place);
-            let second = FailingDisk::at(again, fault, Then::Dead);
-            let _ = place.runner_on(second.clone()).recover();
-            free_lock(&place);
-            for one in place.runner().recover().unwrap() {
-                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{at} {again} {fault:?} {one:?}");
-            }
-            let tree = place.tree();
-            assert!(tree == old || tree == new, "mixed after {at}, {again} {fault:?}: {tree:#?}");
-            if second.calls() < again {
-                break;
-            }
-        }
-    }
-}
-
-#[test]
-fn a_step_that_fails_takes_back_those_before_it() {
-    let (old, new) = (place().tree(), new_tree());
-    let (mut refused, mut done) = (0, 0);
-    for at in 0..2000 {
-        let place = place();
-        let broken = FailingDisk::at(at, Fault::NotDone, Then::GoesOn);
-        let ran = place.runner_on(broken.clone()).run(&place.root(), &everything(), &session(), Reason::Before);
-        if broken.calls() <= at {
-            assert!(refused > 50 && done > 1, "{refused} {done}");
-            return;
-        }
-        free_lock(&place);
-        let tree = place.tree();
-        if ran.is_ok() {
-            done += 1;
-            assert_eq!(tree, new, "{at}");
-            continue;
-        }
-        refused += 1;
-        // Only what could not be written down afterwards is left to the next run, which finishes it.
-        if tree != old {
-            assert_eq!(tree, new, "mixed at {at}");
-            assert!(matches!(place.runner().recover().unwrap()[0].outcome, RecoveryOutcome::Forward));
-        }
-        assert!(place.runner().recover().unwrap().is_empty());
-    }
-    panic!("it never ended");
 }
 
 #[test]
@@ -246,69 +145,12 @@ fn an_edit_at_an_offset_finds_its_own_occurrence() {
         new: b"YY".to_vec(),
         modified: Modified::Now,
     };
-    let run = |at| place.runner().run(&place.root(), &Plan::new("edit", "edit").step(step(at)), &session(), Reason::Before);
+    let run =
+        |at| place.runner().run(&place.root(), &Plan::new("edit", "edit").step(step(at)), &session(), Reason::Before);
     run(3).unwrap();
     assert_eq!(place.read("twice"), "aXbYYc");
     assert_eq!(run(2).unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(run(99).unwrap_err().kind(), ErrorKind::Conflict);
-}
-
-#[test]
-fn a_stranger_who_changes_a_file_before_recovery_is_not_overwritten() {
-    let (mut unsettled, mut settled) = (0, 0);
-    for at in (0..400).step_by(3) {
-        let place = place();
-        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
-        free_lock(&place);
-        place.put("doc.json", "theirs");
-        for one in place.runner().recover().unwrap() {
-            match one.outcome {
-                RecoveryOutcome::Unsettled(_) => unsettled += 1,
-                _ => settled += 1,
-            }
-        }
-        assert_eq!(place.read("doc.json"), "theirs", "{at}");
-    }
-    assert!(unsettled > 5, "{unsettled} {settled}");
-}
-
-#[test]
-fn an_unsettled_operation_keeps_others_from_its_files_only() {
-    for at in 0..2000 {
-        let place = place();
-        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
-        free_lock(&place);
-        if place.read("doc.json") != "{\"title\":\"newer\"}" {
-            continue;
-        }
-        place.put("doc.json", "theirs");
-        let put = |key: &str| {
-            let plan = Plan::new("put", "another").step(Step::put(key, "x"));
-            place.runner().run(&place.root(), &plan, &session(), Reason::Before)
-        };
-        assert_eq!(put("index.json").unwrap_err().kind(), ErrorKind::Conflict);
-        put("unrelated").unwrap();
-        return;
-    }
-    panic!("the edit never happened");
-}
-
-#[test]
-fn lines_added_by_others_after_a_crash_survive_recovery() {
-    let mut finished = 0;
-    for at in (0..400).step_by(2) {
-        let place = place();
-        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
-        free_lock(&place);
-        place.append("log.jsonl", "\n{\"theirs\":1}\n");
-        place.runner().recover().unwrap();
-        assert!(place.read("log.jsonl").contains("{\"theirs\":1}"), "{at}");
-        finished += usize::from(place.read("log.jsonl").contains("{\"b\":2}\n\n{\"theirs\":1}"));
-    }
-    assert!(finished > 5, "{finished}");
 }
 
 #[test]
@@ -319,7 +161,7 @@ fn a_busy_lock_names_who_holds_it() {
     let error = place.runner().run(&place.root(), &everything(), &session(), Reason::Before).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     assert!(error.reason().unwrap().contains("pid 4242"), "{error} {:?}", error.reason());
-    assert_eq!(place.tree(), self::place().tree());
+    assert_eq!(place.tree(), crate::steps::place().tree());
 }
 
 #[test]
