@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use boswell_model::json::Object;
 use boswell_model::{
     Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem, Result, SessionView,
-    Slot, Tip, View,
+    Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Environment, Files};
+use crate::{Capabilities, Draft, Environment, Files, NewLog, NewSession, Settled, unsupported};
 
 /// One agent family's way of writing sessions.
 ///
@@ -97,13 +97,18 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
 
-    /// A record as it may be shown: secrets that the agent stored in clear are covered. Exact exports do not ask.
+    /// A record as it may be shown raw: credentials that the agent keeps inside are replaced, all else stays.
+    ///
+    /// For eyes only. An exact export hands out the record itself.
     fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
         Cow::Borrowed(record)
     }
 
     /// What a model would be sent at a tip.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
+
+    /// Settings that stand outside the log, such as in an index row; called on a context once it is built.
+    fn settings_beside(&self, _located: &Located, _settings: &mut Settings) {}
 
     /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
@@ -131,6 +136,21 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The agent's own command that takes the conversation up again; none where that cannot be done safely.
     fn resume(&self, _facts: &Facts, _located: &Located) -> Option<ResumeCommand> {
         None
+    }
+
+    /// Whether the log of a session can be appended to as it is; if not, why.
+    fn can_append(&self, _facts: &Facts) -> Result<()> {
+        Ok(())
+    }
+
+    /// Encodes a draft as a record of this dialect, without the line end.
+    fn encode(&self, _draft: &Draft, _settled: Settled<'_>) -> Result<Vec<u8>> {
+        Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
+    }
+
+    /// The log of a new session with that id.
+    fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
+        Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
     }
 
     /// Files that an entry read or changed through a tool.

@@ -4,7 +4,17 @@ use crate::{Dialect, Likeness, Sample};
 
 /// All dialects of known agents, in the order in which they are shown.
 pub fn all() -> &'static [&'static dyn Dialect] {
-    &[]
+    &[
+        &crate::claude::Claude,
+        &crate::codex::Codex,
+        &crate::pi::Pi::PI,
+        &crate::pi::Pi::OMP,
+        &crate::pi::Pi::XCSH,
+        &crate::pi::Pi::BOSWELL,
+        &crate::myagents::MyAgents,
+        &crate::clinvoker::Clinvoker,
+        &crate::oas::OpenAgentSdk,
+    ]
 }
 
 /// The dialect of that name; `unknown` reads any JSON.

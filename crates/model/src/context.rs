@@ -37,6 +37,8 @@ pub enum ContextForm {
     CompactionSummary,
     /// The summary of a branch that was left.
     BranchSummary,
+    /// One of several messages that the entry holds, counted from 0: a compaction that wrote down what it kept.
+    Part(u32),
     /// A message of the agent's own making, which no entry holds: a role and a text.
     Made {
         /// Role in the dialect's words.

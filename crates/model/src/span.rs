@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::json::{Member, Object, scan_object};
+use crate::json::{Member, Object, Quotes, scan_indexed, scan_object};
 
 /// A stretch of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,11 @@ pub struct Piece<'a> {
 #[derive(Debug, Default)]
 pub struct Splitter {
     members: Vec<Member>,
+    quotes: Quotes,
 }
+
+/// Shorter lines are scanned as fast without an index.
+const WORTH_AN_INDEX: usize = 192;
 
 /// Decides whether an object found behind garbage is a record of its own, not a part of the one that was torn.
 pub type IsRecord<'r> = dyn Fn(&Object<'_>) -> bool + 'r;
@@ -127,7 +131,14 @@ impl Splitter {
                     continue;
                 }
                 b'{' => {
-                    if let Ok(len) = scan_object(rest, &mut self.members) {
+                    // Only the first record of a line is worth the index: others on the same line are damage.
+                    let indexed = nth == 0 && clean && rest.len() >= WORTH_AN_INDEX && self.quotes.index(rest);
+                    let scanned = if indexed {
+                        scan_indexed(rest, &self.quotes, &mut self.members)
+                    } else {
+                        scan_object(rest, &mut self.members)
+                    };
+                    if let Ok(len) = scanned {
                         self.emit_record(&line, at, rest.get(..len).unwrap_or(rest), nth, !clean, sink);
                         nth += 1;
                         at += len;

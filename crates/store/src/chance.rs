@@ -1,49 +1,55 @@
-//! The clock and chance, as a parameter: the one file of the library that reads either.
+//! Time and chance, as parameters: tests hand in their own.
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
 
-use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use boswell_model::Instant;
 
-/// Where the time and names that nobody else uses come from. Tests give their own.
+/// Where times and new ids come from.
 pub trait Chance: Send + Sync + fmt::Debug {
-    /// The time.
+    /// Now.
     fn now(&self) -> Instant;
 
-    /// A short name, of lower-case hex digits, that nobody else will be given.
-    fn unique(&self) -> String;
+    /// Sixty-four bits that nobody could have guessed.
+    fn random(&self) -> u64;
+
+    /// An id of sixteen hex digits.
+    fn hex16(&self) -> String {
+        format!("{:016x}", self.random())
+    }
+
+    /// A UUID of version 7: it begins with the time, so that ids sort as they were made.
+    fn uuid_v7(&self) -> String {
+        let millis = self.now().millis().max(0).cast_unsigned() & 0xFFFF_FFFF_FFFF;
+        let (a, b) = (self.random(), self.random());
+        let high = millis << 16 | 0x7000 | a & 0x0FFF;
+        let low = b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000;
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            high >> 16 & 0xFFFF,
+            high & 0xFFFF,
+            low >> 48,
+            low & 0xFFFF_FFFF_FFFF
+        )
+    }
 }
 
-/// The machine's clock, and names made of time, process and the keys that the system seeds hash tables with.
-///
-/// The names are 20 digits: they keep apart what several processes make at once. They are no secrets.
-#[derive(Debug, Default)]
-pub struct SystemChance {
-    count: AtomicU64,
-}
+/// The clock of the machine, and keys of the standard library's hasher, which the system seeds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemChance;
 
 impl Chance for SystemChance {
     fn now(&self) -> Instant {
-        let millis = match SystemTime::now().duration_since(UNIX_EPOCH) {
-            Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
-            Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
-        };
-        Instant::from_millis(millis)
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 
-    fn unique(&self) -> String {
-        let millis = self.now().millis();
-        let mut hasher = RandomState::new().build_hasher();
-        hasher.write_u32(std::process::id());
-        hasher.write_u64(self.count.fetch_add(1, Ordering::Relaxed));
-        hasher.write_i64(millis);
-        // The time leads, so that names sort by age.
-        format!("{:010x}{:010x}", millis & 0xff_ffff_ffff, hasher.finish() & 0xff_ffff_ffff)
+    fn random(&self) -> u64 {
+        RandomState::new().build_hasher().finish()
     }
 }
 
@@ -51,14 +57,28 @@ impl Chance for SystemChance {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct Fixed;
+
+    impl Chance for Fixed {
+        fn now(&self) -> Instant {
+            Instant::from_millis(0x0199_1234_5678)
+        }
+
+        fn random(&self) -> u64 {
+            u64::MAX
+        }
+    }
+
     #[test]
-    fn names_are_hex_and_never_the_same() {
-        let chance = SystemChance::default();
-        let mut names: Vec<String> = (0..1000).map(|_| chance.unique()).collect();
-        assert!(names.iter().all(|n| n.len() == 20 && n.bytes().all(|b| b.is_ascii_hexdigit())));
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), 1000);
-        assert!(chance.now().millis() > 1_700_000_000_000);
+    fn ids_have_their_version_and_begin_with_the_time() {
+        assert_eq!(Fixed.uuid_v7(), "01991234-5678-7fff-bfff-ffffffffffff");
+        assert_eq!(Fixed.hex16(), "ffffffffffffffff");
+    }
+
+    #[test]
+    fn no_two_ids_are_alike() {
+        let ids: std::collections::HashSet<_> = (0..10_000).map(|_| SystemChance.hex16()).collect();
+        assert_eq!(ids.len(), 10_000);
     }
 }

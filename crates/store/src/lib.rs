@@ -13,8 +13,10 @@ mod check;
 mod digest;
 pub mod disk;
 mod journal;
+mod lease;
 mod links;
 pub mod locks;
+mod native;
 mod notes;
 mod operations;
 mod resolve;
@@ -24,14 +26,16 @@ mod store;
 mod stores;
 mod summary;
 mod vault;
+mod writer;
 
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
 pub use chance::{Chance, SystemChance};
 pub use check::{Report, check};
 pub use digest::Digest;
 pub use journal::DamagedLine;
+pub use lease::Wait;
 pub use links::Conversation;
-pub use locks::{Owner, Wait};
+pub use locks::Owner;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
 pub use operations::{LateLines, ListedOperation};
 pub use resolve::{Resolved, Selector};
@@ -41,6 +45,9 @@ pub use store::{Listing, Store};
 pub use stores::{Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
 pub use vault::{Expired, Purged, Reason, Retention, Vault, VaultRecord};
+pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
+
+pub use boswell_dialect::{Answer, Body, Draft, NewSession, Parent, Part, Visible};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

@@ -100,7 +100,7 @@ impl Notes {
 
     /// Adds notes, durably, in one write.
     pub fn add_all(&mut self, notes: Vec<Note>) -> Result<()> {
-        let _lock = self.locks.exclusive("notes", Wait::AtMost(Duration::from_secs(5)))?;
+        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
         let lines: Vec<Json> = notes.iter().map(Note::to_json).collect();
         journal::append(self.disk.as_ref(), &self.path, &lines)?;
         self.notes.extend(notes);

@@ -133,7 +133,9 @@ impl Session {
 
     /// What a model would be sent at `tip`.
     pub fn context(&self, tip: Tip) -> Result<Context> {
-        self.dialect.context(&self.view(), tip)
+        let mut context = self.dialect.context(&self.view(), tip)?;
+        self.dialect.settings_beside(&self.located, &mut context.settings);
+        Ok(context)
     }
 
     /// Renders one message of a context.

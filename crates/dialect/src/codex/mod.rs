@@ -1,1 +1,19 @@
-//! Codex: rollout files in a folder per day.
+//! OpenAI Codex CLI: one log a session below `sessions/YYYY/MM/DD`, which Codex calls a rollout. Read only.
+//!
+//! Every line is an envelope of `timestamp`, `type` and `payload`; before September 2025 the items stood bare. There
+//! are no ids and no parents: entries follow each other in file order, and only `thread_rolled_back` goes back.
+//! What is known of the format, and where we differ from Codex, stands in `docs/dialects/codex.md`.
+
+mod context;
+mod dialect;
+mod facts;
+#[cfg(test)]
+mod fixture;
+mod fragment;
+mod item;
+mod layout;
+mod record;
+mod rollback;
+mod view;
+
+pub use dialect::Codex;

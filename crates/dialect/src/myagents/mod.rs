@@ -1,1 +1,25 @@
 //! MyAgents: an index array, and a line log per session.
+//!
+//! Three eras share one skeleton (`sessions.json`, `sessions/<id>.jsonl`, `attachments/<id>/`), and the newest is a
+//! superset of the others. The engine keeps a transcript of its own in Claude's or Codex's store: see
+//! [`links`](crate::Dialect::links). Next to what reading needs, this folder holds the rules that a writer must follow,
+//! each as a pure function: [`id`], [`title`], [`preview`], [`visibility`], [`resume_choice`], [`intent`], [`owner`].
+
+mod attachment;
+mod content;
+mod dialect;
+mod index;
+mod layout;
+mod message;
+mod reminder;
+mod row;
+
+pub mod id;
+pub mod intent;
+pub mod owner;
+pub mod preview;
+pub mod resume_choice;
+pub mod title;
+pub mod visibility;
+
+pub use dialect::MyAgents;

@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-use super::{Raw, Str};
+use super::{Quotes, Raw, Str};
 
 /// Where and why a value is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,12 +107,21 @@ pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fau
     if bytes.first() != Some(&b'{') {
         return Err(Fault { at: 0, kind: FaultKind::Unexpected });
     }
-    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members) }.run()
+    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: None }.run()
+}
+
+/// The same for a line whose quotes were indexed: strings are skipped without looking into them.
+pub fn scan_indexed(bytes: &[u8], quotes: &Quotes, members: &mut Vec<Member>) -> Result<usize, Fault> {
+    members.clear();
+    if bytes.first() != Some(&b'{') {
+        return Err(Fault { at: 0, kind: FaultKind::Unexpected });
+    }
+    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: Some(quotes) }.run()
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    Scanner { bytes, at, open: Containers::default(), members: None }.run()
+    Scanner { bytes, at, open: Containers::default(), members: None, quotes: None }.run()
 }
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
@@ -151,6 +160,7 @@ struct Scanner<'b, 'm> {
     at: usize,
     open: Containers,
     members: Option<&'m mut Vec<Member>>,
+    quotes: Option<&'m Quotes>,
 }
 
 impl Scanner<'_, '_> {
@@ -285,6 +295,11 @@ impl Scanner<'_, '_> {
 
     fn string(&mut self) -> Result<(), Fault> {
         let start = self.at + 1;
+        if let Some(quotes) = self.quotes {
+            let end = quotes.next(start).ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })?;
+            self.at = end + 1;
+            return Ok(());
+        }
         let mut at = start;
         loop {
             let Some(step) = self.bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {

@@ -5,6 +5,7 @@
 //! crash, one that fails, one that lies about syncing.
 
 pub mod durable;
+mod memory;
 mod real;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+pub use memory::MemoryDisk;
 pub use real::RealDisk;
 
 /// What stands at a path.

@@ -141,7 +141,7 @@ fn break_stale(disk: &dyn Disk, path: &Path, liveness: &dyn Liveness, chance: &d
         return Ok(false);
     }
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let tomb = path.with_file_name(format!("{name}.stale-{}", chance.unique()));
+    let tomb = path.with_file_name(format!("{name}.stale-{}", chance.hex16()));
     match disk.rename(path, &tomb) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

@@ -23,18 +23,8 @@ pub use os::{Locks, OsLock};
 
 use crate::chance::Chance;
 use crate::disk::Disk;
+pub use crate::lease::Wait;
 use crate::runner::place;
-
-/// How long to wait for a lock that somebody else holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    /// Not at all.
-    No,
-    /// At most this long.
-    AtMost(Duration),
-    /// As long as it takes.
-    Forever,
-}
 
 /// Who takes a lock, for the error that others get. Never trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,8 +97,8 @@ pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -
         }
         let left = match wait {
             Wait::No => return Ok(false),
-            Wait::AtMost(limit) if waited >= limit => return Ok(false),
-            Wait::AtMost(limit) => limit - waited,
+            Wait::For(limit) if waited >= limit => return Ok(false),
+            Wait::For(limit) => limit - waited,
             Wait::Forever => Duration::MAX,
         };
         let now = pause.min(left);

@@ -1,6 +1,5 @@
 //! Our own locks: OS locks on files in home's `locks/`.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 use super::{Owner, Wait, try_until};
 use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+use crate::lease::lock_path;
 
 /// The folder of our own locks.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Locks {
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
         durable::make_folders(self.disk.as_ref(), &self.folder)?;
-        let path = self.folder.join(format!("{}.lock", file_name(name)));
+        let path = lock_path(&self.folder, name);
         let fault = |error| Error::io(path.display(), "lock", error);
         let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
         if try_until(self.disk.as_ref(), wait, || file.try_lock(mode).map_err(fault))? {
@@ -101,19 +101,4 @@ impl Locks {
         file.truncate(0)?;
         durable::append_all(file.as_ref(), &record.to_bytes())
     }
-}
-
-/// A name as a file may carry it: other characters than letters, digits, `-`, `_` and inner dots become `%` and hex.
-fn file_name(name: &str) -> String {
-    let mut out = String::new();
-    for (at, byte) in name.bytes().enumerate() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => out.push(char::from(byte)),
-            b'.' if at > 0 => out.push('.'),
-            _ => {
-                let _ = write!(out, "%{byte:02x}");
-            }
-        }
-    }
-    out
 }

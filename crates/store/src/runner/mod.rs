@@ -75,7 +75,7 @@ impl Runner {
         let home = home.into();
         let locks = Locks::new(Arc::clone(&disk), home.join("locks"), owner, Arc::clone(&chance));
         let vault = Vault::new(Arc::clone(&disk), &home, locks.clone(), Arc::clone(&chance));
-        let wait = Wait::AtMost(Duration::from_secs(5));
+        let wait = Wait::For(Duration::from_secs(5));
         Runner { disk, home, chance, locks, vault, liveness: Arc::new(SystemLiveness), watcher: None, wait }
     }
 
@@ -136,7 +136,7 @@ impl Runner {
         let _held = self.taker().take(start.root, &start.locks)?;
         let lowered = prepare()?;
         let mut op = Operation {
-            id: self.chance.unique(),
+            id: self.chance.hex16(),
             at: self.chance.now(),
             kind: start.kind.to_owned(),
             session: start.session.clone(),
@@ -261,7 +261,7 @@ impl Runner {
             };
             let path = stage_path(&self.ops_folder(), &op.id, sha256);
             if let Some(Content::Bytes(bytes)) = contents.get(&sha256) {
-                durable::put(self.disk.as_ref(), &path, bytes, &self.chance.unique())?;
+                durable::put(self.disk.as_ref(), &path, bytes, &self.chance.hex16())?;
             }
         }
         Ok(())
@@ -269,7 +269,7 @@ impl Runner {
 
     fn write_intent(&self, op: &Operation) -> Result<()> {
         let path = self.intent_path(&op.id);
-        durable::put(self.disk.as_ref(), &path, &op.to_json().to_bytes(), &self.chance.unique())
+        durable::put(self.disk.as_ref(), &path, &op.to_json().to_bytes(), &self.chance.hex16())
     }
 
     /// Whether every file is still what it was when the steps were played through.

@@ -25,7 +25,7 @@ use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
 
 /// How long we wait for another process that writes to the vault.
-const PATIENCE: Wait = Wait::AtMost(Duration::from_secs(30));
+const PATIENCE: Wait = Wait::For(Duration::from_secs(30));
 
 /// What is to be copied.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ impl Vault {
         if let Some(folder) = path.parent() {
             durable::make_folders(self.disk.as_ref(), folder)?;
         }
-        let temp = durable::temp_beside(&path, &self.chance.unique());
+        let temp = durable::temp_beside(&path, &self.chance.hex16());
         let written = match from {
             Copied::File(source) => object::pack_file(self.disk.as_ref(), source, record.len, &temp),
             Copied::Bytes(bytes) => object::pack_bytes(self.disk.as_ref(), bytes, &temp),

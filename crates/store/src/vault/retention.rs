@@ -134,7 +134,7 @@ impl Vault {
                 kept.extend_from_slice(line);
             }
         }
-        durable::put(self.disk.as_ref(), &self.log(), &kept, &self.chance.unique())
+        durable::put(self.disk.as_ref(), &self.log(), &kept, &self.chance.hex16())
     }
 
     fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {

@@ -151,7 +151,7 @@ fn a_busy_folder_lock_says_who_holds_it_and_waits_no_longer_than_told() {
     let folder = Folder::held(Some(b"node:1234:1"), 0);
     let disk: Arc<dyn Disk> = Arc::new(crate::support::FailingDisk::never());
     let owner = MkdirOwner { pid: 1, started: None };
-    let wait = Wait::AtMost(Duration::from_secs(5));
+    let wait = Wait::For(Duration::from_secs(5));
     let error = MkdirLock::take(&disk, &folder.path, owner, &Known, folder.place.chance.as_ref(), wait).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     assert!(error.reason().unwrap().contains("1234"), "{:?}", error.reason());
@@ -200,7 +200,7 @@ fn our_own_locks_exclude_and_share_and_stay_on_disk() {
     let one = locks.exclusive("pi:../odd name", Wait::No).unwrap();
     let path = one.path().to_owned();
     assert_eq!(path.parent(), Some(place.home().join("locks").as_path()), "a name never leads elsewhere");
-    let error = locks.shared("pi:../odd name", Wait::AtMost(Duration::from_millis(20))).unwrap_err();
+    let error = locks.shared("pi:../odd name", Wait::For(Duration::from_millis(20))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     assert!(error.reason().unwrap().contains("tester\\u{1b} (pid 4242)"), "{:?}", error.reason());
     let _other = locks.exclusive("another", Wait::No).unwrap();

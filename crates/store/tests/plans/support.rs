@@ -29,8 +29,8 @@ impl Chance for TestChance {
         Instant::from_millis(self.millis.load(Ordering::Relaxed))
     }
 
-    fn unique(&self) -> String {
-        format!("{:08x}", self.count.fetch_add(1, Ordering::Relaxed))
+    fn random(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
     }
 }
 

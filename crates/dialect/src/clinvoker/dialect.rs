@@ -1,0 +1,129 @@
+//! The dialect itself: each question handed to the file that knows.
+
+use std::path::PathBuf;
+
+use boswell_model::json::{Json, Object};
+use boswell_model::{
+    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Head, Instant, Message, Names, Result,
+    SessionView, Slot, Tip, View,
+};
+
+use crate::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, LinkKind, Located, Operation, ResumeCommand, Sample,
+    SessionLink, Support,
+};
+
+use super::{document, id, layout};
+
+/// Sessions of clinvoker (`clinvk`).
+#[derive(Debug)]
+pub struct Clinvoker;
+
+const CAN: Capabilities = Capabilities::new(&[
+    (Operation::Read, Support::Native),
+    (Operation::Fork, Support::Native),
+    (Operation::Title, Support::Native),
+    (Operation::Tag, Support::Native),
+    (Operation::Status, Support::Native),
+    (Operation::Delete, Support::Native),
+    (Operation::Resume, Support::Native),
+]);
+
+impl Dialect for Clinvoker {
+    fn name(&self) -> &'static str {
+        "clinvoker"
+    }
+
+    fn title(&self) -> &'static str {
+        "clinvoker"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAN
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        // Without a home it keeps its sessions where it was started.
+        vec![home.unwrap_or_else(|| env.cwd.clone()).join(".clinvk")]
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        layout::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        id::is_valid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        let named = sample.name.strip_suffix(".json").is_some_and(id::is_valid);
+        let folder = |at: usize| sample.folders.get(at).map(String::as_str);
+        let at_home = folder(0) == Some("sessions") && folder(1) == Some(".clinvk");
+        match sample.records.first().is_some_and(document::is_document) {
+            true if named && at_home => Likeness::Certain,
+            true => Likeness::Likely,
+            false => Likeness::No,
+        }
+    }
+
+    fn framing(&self, _key: &str) -> Framing {
+        Framing::Document
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        document::is_document(object)
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        head.kind = EntryKind::Meta;
+        head.word = names.intern("session");
+        head.time = object.text("created_at").and_then(|t| Instant::parse(&t)).map(Into::into);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        facts.count(head.word.map_or("", |w| names.text(w)));
+        document::fold(object, facts);
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        Ok(view.log.slots().next_back().map_or(Tip::Root, Tip::At))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        document::view(object)
+    }
+
+    fn context(&self, view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
+        let id = view.with_object(Slot(0), |o| o.text("id").map(|id| id.into_owned()))?.flatten();
+        let session = id.filter(|id| id::is_valid(id)).map_or_else(|| "S".to_owned(), |id| format!("clinvoker:{id}"));
+        Err(Error::new(ErrorKind::Unsupported, "clinvoker keeps no messages, so nothing can be said of its context")
+            .because("the transcript is with the backend that it ran")
+            .hinting(format!("`boswell show {session}` follows the link to it")))
+    }
+
+    fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
+        let content = records.iter().map(|record| Json::from(record.raw())).collect();
+        Message { role: "session".to_owned(), content, native: None }
+    }
+
+    fn links(&self, facts: &Facts, _id: &str) -> Vec<SessionLink> {
+        let dialect = match facts.agent.as_deref() {
+            Some("claude") => "claude",
+            Some("codex") => "codex",
+            _ => return Vec::new(),
+        };
+        let known = facts.external_ids.get("backend");
+        known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+    }
+
+    /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
+    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+        facts.external_ids.get("backend")?;
+        if !id::is_valid(&located.id) {
+            return None;
+        }
+        let argv = ["clinvk", "resume", &located.id].map(str::to_owned).to_vec();
+        Some(ResumeCommand { argv, cwd: facts.project.clone() })
+    }
+}

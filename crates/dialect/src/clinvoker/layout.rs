@@ -1,0 +1,38 @@
+//! Where clinvoker keeps its sessions.
+
+use std::collections::BTreeSet;
+
+use boswell_model::{Framing, Problem, ProblemKind, Result};
+
+use crate::{Files, Found, Located};
+
+use super::{id, index};
+
+/// Finds every document. A row of the index without one is a ghost: it is reported, and no session.
+pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    let mut documents = BTreeSet::new();
+    for info in files.list("sessions")? {
+        let Some(session) = info.stem(".json").filter(|_| info.key != index::KEY && !info.is_folder()) else {
+            continue;
+        };
+        let trouble = if !id::is_valid(session) {
+            Some("its name is no session id, so it is not listed; it can be read by its path")
+        } else if !info.is_file() {
+            Some("it is not a regular file")
+        } else {
+            None
+        };
+        match trouble {
+            Some(detail) => {
+                found.problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+            }
+            None => {
+                documents.insert(session.to_owned());
+                found.sessions.push(Located::at(session, &info, Framing::Document));
+            }
+        }
+    }
+    index::compare(files, &documents, &mut found.problems);
+    Ok(found)
+}

@@ -1,0 +1,244 @@
+//! The dialect: what the rest of boswell asks of Codex.
+
+use std::path::PathBuf;
+
+use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::{
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Problem, Result, SessionView, Slot,
+    Tip, View,
+};
+
+use crate::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, Operation, ResumeCommand, Sample, Support,
+    tool_paths,
+};
+
+use super::record::Record;
+use super::{context, facts, item, layout, record, rollback, view};
+
+/// Tells in a session's facts how its log is compressed. Only such a session has no log: Codex has no index of others.
+const PACKED: &str = "compressed";
+
+/// Sessions of OpenAI Codex CLI.
+#[derive(Debug)]
+pub struct Codex;
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex CLI"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new(&[
+            (Operation::Read, Support::Native),
+            (Operation::Context, Support::Native),
+            (Operation::Resume, Support::Native),
+        ])
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        env.path_var("CODEX_HOME").or_else(|| env.in_home(".codex")).into_iter().collect()
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        layout::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        layout::is_uuid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        let mut likeness = sample.records.iter().map(|object| likeness(object)).max().unwrap_or(Likeness::No);
+        if likeness == Likeness::Maybe && sample.name.starts_with("rollout-") {
+            likeness = Likeness::Likely;
+        }
+        likeness
+    }
+
+    fn framing(&self, key: &str) -> Framing {
+        layout::framing(key)
+    }
+
+    /// Only envelopes: the payload of a torn one looks exactly like a line of the old format.
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        is_envelope(object)
+    }
+
+    fn begin(&self, located: &Located) -> Facts {
+        let mut facts = Facts { archived: layout::is_archived(located), ..Facts::default() };
+        let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
+        if located.key.is_none() {
+            facts.metadata.insert(PACKED.to_owned(), "zstd".to_owned());
+        }
+        facts.title = row.and_then(|row| facts::text(row, "thread_name")).filter(|title| !title.trim().is_empty());
+        facts
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        record::head(object, head, names);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        facts::fold(Record::of(object), head, names, facts);
+    }
+
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        rollback::link(log)
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        let mut entries = view.log.entries().rev().filter(|(_, head)| head.kind != EntryKind::Header);
+        Ok(entries.next().map_or(Tip::Root, |(slot, _)| Tip::At(slot)))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        view::view(Record::of(object))
+    }
+
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
+        context::context(view, tip)
+    }
+
+    fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
+        context::render(item, records)
+    }
+
+    fn check(&self, _view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        if facts.metadata.contains_key(PACKED) {
+            problems.push(layout::packed_problem());
+        }
+        Ok(())
+    }
+
+    /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its
+    /// archive.
+    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+        let id = facts.id.as_ref().unwrap_or(&located.id);
+        let usable = self.id_is_valid(id) && !layout::is_archived(located) && !facts.archived;
+        usable.then(|| ResumeCommand {
+            argv: vec!["codex".to_owned(), "resume".to_owned(), id.clone()],
+            cwd: facts.project.clone(),
+        })
+    }
+
+    /// Patches name their files in lines of their own, whether they are free text or stand escaped in JSON.
+    fn touched(&self, view: &View) -> Vec<(String, String)> {
+        let mut touched = Vec::new();
+        for (_, name, input) in view.calls() {
+            touched.extend(tool_paths(name, input));
+            for line in input.split('\n').flat_map(|line| line.split("\\n")) {
+                let path = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "]
+                    .iter()
+                    .find_map(|marker| line.strip_prefix(marker));
+                touched.extend(path.map(|path| (path.trim().to_owned(), name.to_owned())));
+            }
+        }
+        touched
+    }
+}
+
+fn is_envelope(object: &Object<'_>) -> bool {
+    let known = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
+    object.get("payload").is_some_and(|payload| payload.kind() == Kind::Object)
+        && object.get("type").is_some_and(|word| known.iter().any(|k| word.is(k)))
+}
+
+fn likeness(object: &Object<'_>) -> Likeness {
+    if is_envelope(object) {
+        return Likeness::Certain;
+    }
+    let word = object.text("type");
+    let parts = object.get("content").into_iter().flat_map(|c| c.items());
+    let provider_parts = parts.filter_map(|part| part.get("type")).any(|t| t.is("input_text") || t.is("output_text"));
+    match word.as_deref() {
+        Some("message") if object.get("role").is_some() && provider_parts => Likeness::Likely,
+        Some(word) if item::is_known(word) && object.get("call_id").is_some() => Likeness::Likely,
+        None if object.get("record_type").is_some_and(|t| t.is("state")) => Likeness::Maybe,
+        None if object.get("id").is_some()
+            && object.get("timestamp").is_some()
+            && object.get("instructions").is_some() =>
+        {
+            Likeness::Maybe
+        }
+        _ => Likeness::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::ProblemKind;
+
+    use super::super::fixture::{Bytes, located, view_of, with};
+    use super::*;
+
+    fn likeness_of(name: &str, record: &str) -> Likeness {
+        with(record, |object| Codex.recognises(&Sample { name, folders: &[], records: &[*object] }))
+    }
+
+    #[test]
+    fn home_is_a_variable_or_a_folder() {
+        let mut env = Environment { home: Some("/home/u".into()), ..Environment::default() };
+        assert_eq!(Codex.places(&env), [PathBuf::from("/home/u/.codex")]);
+        env.vars.insert("CODEX_HOME".to_owned(), "/c".to_owned());
+        assert_eq!(Codex.places(&env), [PathBuf::from("/c")]);
+    }
+
+    #[test]
+    fn files_are_known_by_their_records() {
+        use Likeness::{Certain, Likely, Maybe, No};
+        for (expected, name, record) in [
+            (Certain, "x", r#"{"type":"event_msg","payload":{"type":"token_count"}}"#),
+            (Likely, "x", r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}"#),
+            (Likely, "x", r#"{"type":"function_call_output","call_id":"c","output":"x"}"#),
+            (Maybe, "x", r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#),
+            (Likely, "rollout-x.jsonl", r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#),
+            (No, "x", r#"{"type":"message","id":"1","message":{"role":"user","content":"a"}}"#),
+            (No, "x", r#"{"type":"session_meta","data":{}}"#),
+            (No, "x", r#"{"role":"user","content":"a"}"#),
+        ] {
+            assert_eq!(likeness_of(name, record), expected, "{record}");
+        }
+    }
+
+    #[test]
+    fn resuming_names_a_checked_id_and_no_permissions() {
+        let facts = Facts { project: Some("/p".to_owned()), ..Facts::default() };
+        let command = Codex.resume(&facts, &located()).unwrap();
+        assert_eq!(command.argv, ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]);
+        assert_eq!(command.cwd.as_deref(), Some("/p"));
+        let planted = Facts { id: Some("--dangerously-bypass".to_owned()), ..Facts::default() };
+        assert_eq!(Codex.resume(&planted, &located()), None);
+        let archived = Located { hidden: Some("archived"), ..located() };
+        assert_eq!(Codex.resume(&facts, &archived), None);
+    }
+
+    #[test]
+    fn a_compressed_session_is_reported_as_unreadable_and_nothing_else_is() {
+        let problems = |key: Option<String>| {
+            let read = crate::Reader::read(&Codex, &Located { key, ..located() }, b"", crate::Depth::Facts);
+            let bytes = Bytes(b"");
+            let mut problems = Vec::new();
+            Codex.check(&read.view(&bytes), &read.facts, &mut problems).unwrap();
+            problems.into_iter().map(|problem| problem.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(None), [ProblemKind::Unreadable]);
+        assert_eq!(problems(located().key), []);
+    }
+
+    #[test]
+    fn a_patch_names_the_files_it_touches() {
+        let call = |input: &str| {
+            format!(r#"{{"type":"custom_tool_call","name":"apply_patch","call_id":"c","input":"{input}"}}"#)
+        };
+        let plain = view_of(&call(r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n*** Add File: b.rs\n+x"));
+        let paths: Vec<_> = Codex.touched(&plain).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["src/a.rs", "b.rs"]);
+        let escaped = view_of(&call(r#"{\"cmd\":\"*** Begin Patch\\n*** Delete File: c.rs\\n\"}"#));
+        assert_eq!(Codex.touched(&escaped), [("c.rs".to_owned(), "apply_patch".to_owned())]);
+    }
+}

@@ -1,0 +1,248 @@
+//! What a log says about its session.
+
+use boswell_model::json::{Kind, Raw};
+use boswell_model::{EntryKind, Facts, Head, Names, Usage};
+
+use super::fragment;
+use super::item::{Item, Shape, Side};
+use super::record::{Record, time};
+
+/// Gathers what a record says.
+pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    facts.saw(head);
+    facts.count(head.word.map_or("", |w| names.text(w)));
+    match record {
+        Record::Meta(payload) => fold_meta(payload, facts),
+        // Answers of tools are most of a log's bytes and say nothing about the session.
+        Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, facts),
+        Record::Event(payload) => fold_event(payload, head, names, facts),
+        Record::Turn(payload) => fold_turn(payload, facts),
+        _ => {}
+    }
+}
+
+/// A fork begins with its own line and then copies the parent's: only lines of the first id speak of this session.
+fn fold_meta(payload: Raw<'_>, facts: &mut Facts) {
+    let Some(id) = text(payload, "id") else { return };
+    let first = facts.id.is_none();
+    if !first && facts.id.as_deref() != Some(&id) {
+        return;
+    }
+    if let Some(time) = payload.get("timestamp").and_then(time) {
+        facts.saw_time(time);
+    }
+    facts.agent_version = text(payload, "cli_version").or_else(|| facts.agent_version.take());
+    facts.git_branch =
+        payload.at(&["git", "branch"]).and_then(|b| b.text()).map(Into::into).or_else(|| facts.git_branch.take());
+    if !first {
+        return;
+    }
+    facts.id = Some(id);
+    facts.project = text(payload, "cwd").or_else(|| facts.project.take());
+    facts.parent = text(payload, "forked_from_id").or_else(|| text(payload, "parent_thread_id"));
+    if payload.at(&["source", "subagent"]).is_some() || payload.get("thread_source").is_some_and(|s| s.is("subagent")) {
+        facts.hidden = Some("subagent");
+    }
+    for key in ["originator", "model_provider", "agent_nickname", "agent_role"] {
+        if let Some(value) = text(payload, key) {
+            facts.metadata.insert(key.to_owned(), value);
+        }
+    }
+}
+
+fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
+    let item = Item::of(payload);
+    match item.shape() {
+        Shape::Prompt => {
+            facts.messages += 1;
+            facts.turns += 1;
+            facts.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
+        }
+        Shape::Fragment if facts.project.is_none() => {
+            facts.project = item.texts().find_map(|text| fragment::folder_in(&text).map(str::to_owned));
+        }
+        Shape::Answer => {
+            facts.messages += 1;
+            let calls = item.content().into_iter().flat_map(|c| c.items());
+            facts.tool_calls += calls.filter(|part| part.get("type").is_some_and(|t| t.is("tool_use"))).count() as u64;
+        }
+        Shape::Tool(Side::Call) | Shape::Hosted => facts.tool_calls += 1,
+        _ => {}
+    }
+}
+
+fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    // The head knows the type already, so that long payloads are not walked for nothing.
+    match head.group.map(|event| names.text(event)) {
+        // A copy of the item that stands beside it; noting a prompt twice changes nothing, counting it would.
+        Some("user_message") => {
+            if let Some(prompt) = text(payload, "message").filter(|m| !fragment::is_fragment(m)) {
+                facts.saw_prompt(&prompt);
+            }
+        }
+        Some("token_count") => {
+            if let Some(usage) = usage(payload) {
+                // The sum so far, of the whole session: the last one counts.
+                facts.usage.note(names.intern("total_token_usage"), usage);
+            }
+        }
+        Some("thread_name_updated") => {
+            facts.title = text(payload, "thread_name").filter(|t| !t.trim().is_empty()).or_else(|| facts.title.take());
+        }
+        Some("task_complete" | "turn_complete" | "turn_aborted") => {
+            if let Some(ms) = payload.get("duration_ms").and_then(|d| d.u64()) {
+                facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
+            }
+        }
+        Some("thread_settings_applied") => {
+            if let Some(model) = payload.at(&["thread_settings", "model"]).and_then(|m| m.text()) {
+                facts.saw_model(&model);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn fold_turn(payload: Raw<'_>, facts: &mut Facts) {
+    if let Some(model) = text(payload, "model") {
+        facts.saw_model(&model);
+    }
+    facts.permission_mode = permission_mode(payload).or_else(|| facts.permission_mode.take());
+    if facts.project.is_none() {
+        facts.project = text(payload, "cwd");
+    }
+}
+
+/// How far Codex may act: when it asks and what it can reach, as `on-request/workspace-write`.
+pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
+    let approval = turn.get("approval_policy").and_then(|policy| match policy.kind() {
+        // A policy with particulars is an object with one member, named for what it is.
+        Kind::Object => policy.members().next().map(|(name, _)| name.to_text().into_owned()),
+        _ => policy.text().map(Into::into),
+    });
+    let sandbox = turn.get("sandbox_policy").or_else(|| turn.get("permission_profile")).and_then(|policy| {
+        let named = policy.get("type").or_else(|| policy.get("mode")).unwrap_or(policy);
+        named.text().map(|word| word.into_owned())
+    });
+    match (approval, sandbox) {
+        (Some(approval), Some(sandbox)) => Some(format!("{approval}/{sandbox}")),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are apart, as everywhere.
+pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
+    let total = match event.get("info") {
+        Some(info) => info.get("total_token_usage")?,
+        None => event,
+    };
+    let count = |key: &str| total.get(key).and_then(|n| n.u64());
+    let cached = count("cached_input_tokens");
+    let usage = Usage {
+        input: count("input_tokens").map(|n| n.saturating_sub(cached.unwrap_or(0))),
+        output: count("output_tokens"),
+        cache_read: cached,
+        cache_write: count("cache_write_input_tokens"),
+        reasoning: count("reasoning_output_tokens"),
+        cost: None,
+    };
+    (!usage.is_unknown()).then_some(usage)
+}
+
+/// The text of a member, if it is one and not empty.
+pub(super) fn text(value: Raw<'_>, key: &str) -> Option<String> {
+    value.get(key)?.text().filter(|t| !t.is_empty()).map(|t| t.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{log, read, said};
+
+    #[test]
+    fn a_session_is_described_by_its_own_line_and_not_by_the_copied_one() {
+        let bytes = log(&[
+            (
+                "session_meta",
+                r#"{"id":"child","forked_from_id":"mother","cwd":"/p","cli_version":"0.118.0","git":{"branch":"main"}}"#,
+            ),
+            (
+                "session_meta",
+                r#"{"id":"mother","cwd":"/elsewhere","cli_version":"0.1.0","source":{"subagent":"review"}}"#,
+            ),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!(facts.id.as_deref(), Some("child"));
+        assert_eq!(facts.parent.as_deref(), Some("mother"));
+        assert_eq!(facts.project.as_deref(), Some("/p"));
+        assert_eq!(facts.git_branch.as_deref(), Some("main"));
+        assert_eq!(facts.agent_version.as_deref(), Some("0.118.0"));
+        assert_eq!(facts.hidden, None);
+        assert_eq!(facts.kinds.get("session_meta"), Some(&2));
+    }
+
+    #[test]
+    fn a_subagent_is_hidden_and_names_its_owner() {
+        let bytes = log(&[("session_meta", r#"{"id":"a","parent_thread_id":"b","source":{"subagent":"review"}}"#)]);
+        let facts = read(&bytes).facts;
+        assert_eq!((facts.hidden, facts.parent.as_deref()), (Some("subagent"), Some("b")));
+    }
+
+    #[test]
+    fn messages_count_once_and_fragments_are_no_prompts() {
+        let bytes = log(&[
+            ("response_item", &said("user", "<environment_context>\\n<cwd>/from/env</cwd>\\n</environment_context>")),
+            ("response_item", &said("developer", "be good")),
+            ("event_msg", r#"{"type":"user_message","message":"fix it"}"#),
+            ("response_item", &said("user", "fix it")),
+            ("event_msg", r#"{"type":"agent_message","message":"done"}"#),
+            ("response_item", &said("assistant", "done")),
+            ("response_item", r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#),
+            ("response_item", r#"{"type":"web_search_call","status":"completed"}"#),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!((facts.messages, facts.turns, facts.tool_calls), (2, 1, 2));
+        assert_eq!(facts.first_prompt.as_deref(), Some("fix it"));
+        assert_eq!(facts.project.as_deref(), Some("/from/env"));
+    }
+
+    #[test]
+    fn the_last_sum_of_tokens_counts_and_cached_ones_are_apart() {
+        let count = |input: u32, cached: u32| {
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{input},"cached_input_tokens":{cached},"output_tokens":7,"reasoning_output_tokens":3}}}}}}"#
+            )
+        };
+        let bytes = log(&[
+            ("event_msg", &count(10, 0)),
+            ("event_msg", &count(100, 80)),
+            ("event_msg", r#"{"type":"token_count","info":null}"#),
+        ]);
+        let total = read(&bytes).facts.usage.total();
+        assert_eq!((total.input, total.cache_read, total.output), (Some(20), Some(80), Some(7)));
+        assert_eq!((total.reasoning, total.cache_write, total.cost), (Some(3), None, None));
+        assert!(read(b"").facts.usage.total().is_unknown());
+    }
+
+    #[test]
+    fn a_turn_tells_model_and_permissions() {
+        let bytes = log(&[
+            (
+                "turn_context",
+                r#"{"cwd":"/p","model":"gpt-5","approval_policy":"never","sandbox_policy":{"mode":"read-only"}}"#,
+            ),
+            (
+                "turn_context",
+                r#"{"model":"gpt-6","approval_policy":{"granular":{}},"sandbox_policy":{"type":"danger-full-access"}}"#,
+            ),
+            ("event_msg", r#"{"type":"thread_name_updated","thread_name":"A title"}"#),
+            ("event_msg", r#"{"type":"task_complete","duration_ms":40}"#),
+            ("event_msg", r#"{"type":"turn_aborted","duration_ms":2}"#),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!(facts.models, ["gpt-5", "gpt-6"]);
+        assert_eq!(facts.permission_mode.as_deref(), Some("granular/danger-full-access"));
+        assert_eq!(facts.project.as_deref(), Some("/p"));
+        assert_eq!(facts.title.as_deref(), Some("A title"));
+        assert_eq!(facts.duration_ms, Some(42));
+    }
+}

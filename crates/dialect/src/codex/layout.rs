@@ -1,0 +1,181 @@
+//! Where logs lie, and what their names say.
+
+use std::collections::BTreeMap;
+
+use boswell_model::json::Raw;
+use boswell_model::{Framing, Problem, ProblemKind, Result};
+
+use crate::{FileInfo, Files, Found, Located};
+
+/// Folder of sessions that were put away.
+const ARCHIVE: &str = "archived_sessions";
+/// Titles, one line each time a session is named; the last line of an id counts.
+const INDEX: &str = "session_index.jsonl";
+/// More than any index of titles has; a longer file is not one.
+const INDEX_LIMIT: u64 = 64 << 20;
+/// Year, month and day.
+const DEPTH: usize = 3;
+
+/// Finds every session below Codex's home.
+pub(super) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    let mut packed = Vec::new();
+    for (root, hidden) in [("sessions", None), (ARCHIVE, Some("archived"))] {
+        let mut open = vec![(root.to_owned(), 0)];
+        while let Some((folder, depth)) = open.pop() {
+            for info in files.list(&folder)? {
+                if info.is_folder() && depth < DEPTH {
+                    open.push((info.key, depth + 1));
+                } else if info.is_file() {
+                    take(info, hidden, &mut found, &mut packed);
+                }
+            }
+        }
+    }
+    add_packed(packed, &mut found);
+    add_titles(files, &mut found)?;
+    Ok(found)
+}
+
+fn take(info: FileInfo, hidden: Option<&'static str>, found: &mut Found, packed: &mut Vec<(FileInfo, Located)>) {
+    let framing = framing(&info.key);
+    if let Some(stem) = info.stem(".jsonl").or_else(|| info.stem(".json")) {
+        found.sessions.push(Located { hidden, ..Located::at(id_of(stem), &info, framing) });
+    } else if let Some(stem) = info.stem(".jsonl.zst") {
+        let located = Located { hidden, key: None, ..Located::at(id_of(stem), &info, framing) };
+        packed.push((info, located));
+    }
+}
+
+/// Compressed logs are whole, only out of our reach: they are listed without a log and with a word about why. One that
+/// stands beside its plain log is left out, as Codex leaves it out.
+fn add_packed(packed: Vec<(FileInfo, Located)>, found: &mut Found) {
+    for (info, located) in packed {
+        if found.sessions.iter().any(|session| session.id == located.id) {
+            continue;
+        }
+        found.problems.push((info.key, packed_problem()));
+        // Lists leave out a session without records unless something speaks of it.
+        found.sessions.push(Located { row: Some(b"{}".to_vec()), ..located });
+    }
+}
+
+/// Why a compressed log is not read.
+pub(super) fn packed_problem() -> Problem {
+    Problem::of_file(ProblemKind::Unreadable, "compressed with zstd, which boswell does not read yet")
+}
+
+fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
+    // An index is never worth failing for: without it sessions only lack their titles.
+    let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else { return Ok(()) };
+    let mut rows: BTreeMap<String, &[u8]> = BTreeMap::new();
+    for line in bytes.split(|b| *b == b'\n') {
+        if let Ok(row) = Raw::parse(line)
+            && let Some(id) = row.get("id").and_then(|id| id.text())
+        {
+            rows.insert(id.into_owned(), row.bytes());
+        }
+    }
+    for session in &mut found.sessions {
+        if let Some(row) = rows.get(&session.id) {
+            session.row = Some(row.to_vec());
+        }
+    }
+    Ok(())
+}
+
+/// The first versions wrote one document a session; all others one record a line.
+pub(super) fn framing(key: &str) -> Framing {
+    if key.ends_with(".json") { Framing::Rows("items") } else { Framing::Lines }
+}
+
+/// The id in a name: the UUID at its end, else all of it.
+fn id_of(stem: &str) -> &str {
+    let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
+    tail.filter(|tail| is_uuid(tail)).unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
+}
+
+/// Whether Codex would take `id` for one of its own.
+pub(super) fn is_uuid(id: &str) -> bool {
+    id.len() == 36
+        && id.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Whether the log lies among those that were put away.
+pub(super) fn is_archived(located: &Located) -> bool {
+    located.hidden == Some("archived") || located.key.as_deref().is_some_and(|key| key.starts_with(ARCHIVE))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::MemoryFiles;
+
+    use super::*;
+
+    const A: &str = "0199a0c2-1111-7000-8000-000000000001";
+    const B: &str = "0199a0c2-1111-7000-8000-000000000002";
+
+    fn found(keys: &[String]) -> Found {
+        let mut files = MemoryFiles::default();
+        for key in keys {
+            files.put(key, "{}\n", None);
+        }
+        let index = format!(
+            "{{\"id\":\"{A}\",\"thread_name\":\"old\"}}\nnot json\n{{\"id\":\"{A}\",\"thread_name\":\"new\"}}\n"
+        );
+        files.put("session_index.jsonl", index, None);
+        files.put("history.jsonl", "{}\n", None);
+        discover(&files).unwrap()
+    }
+
+    #[test]
+    fn sessions_are_found_in_days_flat_and_in_the_archive() {
+        let found = found(&[
+            format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{A}.jsonl"),
+            "sessions/rollout-tool-call.jsonl".to_owned(),
+            format!("sessions/rollout-2025-04-18-{B}.json"),
+            format!("archived_sessions/rollout-2025-10-02T10-00-00-{B}.jsonl"),
+            "sessions/2025/10/01/notes.txt".to_owned(),
+        ]);
+        let mut seen: Vec<_> = found.sessions.iter().map(|s| (s.id.as_str(), s.hidden, s.framing)).collect();
+        seen.sort_by_key(|(id, hidden, _)| (*id, hidden.is_some()));
+        let expected = [
+            (A, None, Framing::Lines),
+            (B, None, Framing::Rows("items")),
+            (B, Some("archived"), Framing::Lines),
+            ("tool-call", None, Framing::Lines),
+        ];
+        assert_eq!(seen, expected);
+        assert!(found.problems.is_empty());
+    }
+
+    #[test]
+    fn the_last_title_of_an_index_counts() {
+        let found = found(&[format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{A}.jsonl")]);
+        let row = String::from_utf8(found.sessions[0].row.clone().unwrap()).unwrap();
+        assert!(row.contains("new"), "{row}");
+        assert_eq!(crate::Dialect::begin(&super::super::Codex, &found.sessions[0]).title.as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn a_compressed_log_is_listed_with_a_reason_unless_the_plain_one_is_there() {
+        let name = |id: &str, end: &str| format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{id}{end}");
+        let found = found(&[name(A, ".jsonl.zst"), name(B, ".jsonl.zst"), name(B, ".jsonl")]);
+        assert_eq!(found.sessions.len(), 2);
+        let packed = found.sessions.iter().find(|s| s.id == A).unwrap();
+        assert_eq!((packed.key.as_deref(), packed.size), (None, 3));
+        assert_eq!(found.problems.len(), 1);
+        assert_eq!(found.problems[0].1.kind, ProblemKind::Unreadable);
+    }
+
+    #[test]
+    fn ids_are_uuids() {
+        assert!(is_uuid(A));
+        for id in ["", "-rf", "0199a0c2-1111-7000-8000-00000000000g", "0199a0c2_1111_7000_8000_000000000001"] {
+            assert!(!is_uuid(id), "{id}");
+        }
+    }
+}

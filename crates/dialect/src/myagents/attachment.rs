@@ -1,0 +1,66 @@
+//! Files attached to a message: names that must not be trusted.
+//!
+//! The app joins the path of a row to its attachments folder unchecked, and takes file endings from a MIME type that the
+//! sender chose. We name only what stays inside the folder.
+
+use boswell_model::json::Raw;
+use boswell_model::{Block, MediaSource};
+
+/// The block that stands for one item of an `attachments` array.
+pub(crate) fn block(item: Raw<'_>) -> Block {
+    let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
+    let other = |word: &str| Block::Other { word: word.to_owned(), json: super::content::lossy(item.bytes()) };
+    if path.is_empty() {
+        return other("attachment");
+    }
+    if !stays_inside(&path) {
+        return other("unsafe_attachment");
+    }
+    let mime = item.get("mimeType").and_then(|m| m.text()).filter(|m| is_mime(m)).map(Into::into);
+    Block::Media { mime, source: MediaSource::Reference(format!("attachments/{path}")) }
+}
+
+/// Whether a path names something below the folder it is joined to, on any system.
+fn stays_inside(path: &str) -> bool {
+    !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+fn is_mime(text: &str) -> bool {
+    let token =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b));
+    text.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub) && !sub.contains(".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, mime: &str) -> Block {
+        let json = format!(r#"{{"id":"1","name":"n","mimeType":"{mime}","path":"{path}"}}"#);
+        block(Raw::parse(json.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn a_path_below_the_folder_is_a_reference() {
+        let media = Block::Media {
+            mime: Some("image/svg+xml".into()),
+            source: MediaSource::Reference("attachments/s1/a.svg+xml".into()),
+        };
+        assert_eq!(of("s1/a.svg+xml", "image/svg+xml"), media);
+    }
+
+    #[test]
+    fn a_path_that_leaves_the_folder_is_shown_and_never_resolved() {
+        for path in ["../x", "s/../../x", "/etc/passwd", "s//x", "./x", "s\\\\x", "C:x", "s/\\u0000"] {
+            assert!(matches!(of(path, "a/b"), Block::Other { word, .. } if word == "unsafe_attachment"), "{path}");
+        }
+        assert!(matches!(of("", "a/b"), Block::Other { word, .. } if word == "attachment"));
+    }
+
+    #[test]
+    fn a_type_that_is_none_is_not_repeated() {
+        for mime in ["image", "image/../../x", "a/b/c", "text/html; x=1", "/", ""] {
+            assert!(matches!(of("s/x", mime), Block::Media { mime: None, .. }), "{mime}");
+        }
+    }
+}

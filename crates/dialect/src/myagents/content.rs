@@ -1,0 +1,186 @@
+//! What a row says: plain text, or blocks encoded as JSON inside the string.
+
+use std::borrow::Cow;
+
+use boswell_model::Block;
+use boswell_model::json::{Kind, Raw};
+
+use super::attachment;
+
+/// The content of a row, decoded.
+#[derive(Debug)]
+pub(crate) enum Content<'a> {
+    /// Plain text.
+    Text(Cow<'a, str>),
+    /// The text of a JSON array of blocks.
+    Blocks(Cow<'a, str>),
+    /// Something else than a string: kept as JSON.
+    Other(Raw<'a>),
+    /// Nothing.
+    Absent,
+}
+
+impl<'a> Content<'a> {
+    /// Decodes by the rule of the app's loader: a string that starts with `[` and parses to an array is blocks, any
+    /// other is text. A user who types a JSON array cannot be told from blocks; the app cannot either.
+    pub(crate) fn of(value: Option<Raw<'a>>) -> Self {
+        let Some(value) = value.filter(|v| !v.is_null()) else { return Content::Absent };
+        match value.kind() {
+            Kind::String => {
+                let text = value.text().unwrap_or_default();
+                let is_array = text.starts_with('[') && Raw::parse(text.as_bytes()).is_ok();
+                if is_array { Content::Blocks(text) } else { Content::Text(text) }
+            }
+            Kind::Array => Content::Blocks(Cow::Owned(lossy(value.bytes()))),
+            _ => Content::Other(value),
+        }
+    }
+
+    /// The blocks as JSON, in order.
+    pub(crate) fn items(&self) -> impl Iterator<Item = Raw<'_>> {
+        let json = if let Content::Blocks(json) = self { json.trim_end() } else { "[]" };
+        Raw::trusted(json.as_bytes()).items()
+    }
+
+    /// What the text parts say.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Content::Text(text) => Cow::Borrowed(text),
+            Content::Blocks(_) => {
+                let texts: Vec<_> =
+                    self.items().filter(|b| is(b, "text")).filter_map(|b| b.get("text")?.text()).collect();
+                Cow::Owned(texts.join("\n"))
+            }
+            Content::Other(_) | Content::Absent => Cow::Borrowed(""),
+        }
+    }
+
+    /// How many tools the row calls.
+    pub(crate) fn calls(&self) -> u64 {
+        self.items().filter(|b| b.get("tool").is_some_and(|t| t.kind() == Kind::Object)).count() as u64
+    }
+
+    /// What a person reads.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        match self {
+            Content::Text(text) if text.is_empty() => Vec::new(),
+            Content::Text(text) => vec![Block::Text(text.clone().into_owned())],
+            Content::Other(value) => vec![other("content", *value)],
+            Content::Absent => Vec::new(),
+            Content::Blocks(_) => self.items().flat_map(block).collect(),
+        }
+    }
+}
+
+fn block(item: Raw<'_>) -> Vec<Block> {
+    let text_at = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
+    let word = text_at("type").unwrap_or_default();
+    match (word.as_str(), text_at("text"), text_at("thinking"), item.get("tool")) {
+        ("text", Some(text), _, _) => vec![Block::Text(text)],
+        ("thinking", _, Some(thinking), _) => vec![Block::Thinking(thinking)],
+        ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == Kind::Object => call(tool),
+        _ => vec![other(&word, item)],
+    }
+}
+
+/// A call with its answer, which the app keeps inside the call, and the calls that a subagent made for it.
+fn call(tool: Raw<'_>) -> Vec<Block> {
+    let mut out = vec![call_itself(tool)];
+    let nested = tool.get("subagentCalls");
+    for inner in nested.iter().flat_map(|calls| calls.items()).filter(|inner| inner.kind() == Kind::Object) {
+        out.push(call_itself(inner));
+        out.extend(answer(inner));
+    }
+    out.extend(answer(tool));
+    let files = tool.get("attachments");
+    out.extend(files.iter().flat_map(|files| files.items()).map(attachment::block));
+    out
+}
+
+fn call_itself(tool: Raw<'_>) -> Block {
+    let text_at = |key: &str| tool.get(key).and_then(|t| t.text()).map(Cow::into_owned);
+    // While the arguments stream in, `input` is empty and the text so far stands in `inputJson`.
+    let input = tool.get("input").filter(|input| input.members().next().is_some()).map(|input| lossy(input.bytes()));
+    let input = input.or_else(|| text_at("inputJson").filter(|json| !json.is_empty()));
+    Block::Call {
+        id: text_at("id").unwrap_or_default(),
+        name: text_at("name").unwrap_or_default(),
+        input: input.unwrap_or_else(|| "{}".to_owned()),
+    }
+}
+
+fn answer(tool: Raw<'_>) -> Option<Block> {
+    let result = tool.get("result").filter(|result| !result.is_null())?;
+    let text = result.text().map_or_else(|| lossy(result.bytes()), Cow::into_owned);
+    let call = tool.get("id").and_then(|id| id.text()).unwrap_or_default().into_owned();
+    Some(Block::Result { call, text, is_error: tool.get("isError").and_then(|e| e.bool()) == Some(true) })
+}
+
+fn is(block: &Raw<'_>, word: &str) -> bool {
+    block.get("type").is_some_and(|t| t.is(word))
+}
+
+fn other(word: &str, value: Raw<'_>) -> Block {
+    Block::Other { word: word.to_owned(), json: lossy(value.bytes()) }
+}
+
+pub(crate) fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::Json;
+
+    use super::*;
+
+    fn blocks(content: &str) -> Vec<Block> {
+        let json = Json::from(content).to_bytes();
+        Content::of(Some(Raw::parse(&json).unwrap())).blocks()
+    }
+
+    #[test]
+    fn only_a_string_that_parses_to_an_array_is_blocks() {
+        assert_eq!(blocks("[草稿] hi"), [Block::Text("[草稿] hi".into())]);
+        assert_eq!(blocks(" [1]"), [Block::Text(" [1]".into())]);
+        assert_eq!(blocks("{\"type\":\"text\"}"), [Block::Text("{\"type\":\"text\"}".into())]);
+        assert_eq!(blocks("[{\"type\":\"text\",\"text\":\"a\"}] \n"), [Block::Text("a".into())]);
+        assert_eq!(blocks("[]"), []);
+        assert_eq!(blocks(""), []);
+    }
+
+    #[test]
+    fn a_call_carries_its_answer() {
+        let content = r#"[{"type":"thinking","thinking":"hm","isComplete":true},{"type":"tool_use","tool":{"id":"t1","name":"Read","input":{"path":"a"},"streamIndex":1,"result":"ok","isError":true}},{"type":"text","text":"done"}]"#;
+        assert_eq!(
+            blocks(content),
+            [
+                Block::Thinking("hm".into()),
+                Block::Call { id: "t1".into(), name: "Read".into(), input: "{\"path\":\"a\"}".into() },
+                Block::Result { call: "t1".into(), text: "ok".into(), is_error: true },
+                Block::Text("done".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn calls_of_a_subagent_stand_between_call_and_answer() {
+        let content = r#"[{"type":"tool_use","tool":{"id":"t","name":"Task","input":{},"inputJson":"{\"a\":1}","result":{"x":[1]},"subagentCalls":[{"id":"s","name":"Bash","input":{"c":1},"result":"y"}]}}]"#;
+        let found = blocks(content);
+        assert_eq!(found[0], Block::Call { id: "t".into(), name: "Task".into(), input: "{\"a\":1}".into() });
+        assert_eq!(found[1], Block::Call { id: "s".into(), name: "Bash".into(), input: "{\"c\":1}".into() });
+        assert_eq!(found[2], Block::Result { call: "s".into(), text: "y".into(), is_error: false });
+        assert_eq!(found[3], Block::Result { call: "t".into(), text: "{\"x\":[1]}".into(), is_error: false });
+    }
+
+    #[test]
+    fn blocks_of_unknown_types_and_items_that_are_no_blocks_are_kept() {
+        assert_eq!(
+            blocks(r#"[{"type":"new","x":1},7]"#),
+            [
+                Block::Other { word: "new".into(), json: "{\"type\":\"new\",\"x\":1}".into() },
+                Block::Other { word: String::new(), json: "7".into() },
+            ]
+        );
+    }
+}

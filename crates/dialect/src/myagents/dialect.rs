@@ -1,0 +1,212 @@
+//! The dialect itself: each question handed to the file that knows.
+
+use std::path::PathBuf;
+
+use boswell_model::json::{Json, Object, Raw};
+use boswell_model::{
+    Context, ContextItem, EntryKind, Facts, Flags, Framing, Head, Log, Message, Names, Problem, ProblemKind, Result,
+    SessionView, Settings, Slot, Tip, View,
+};
+
+use crate::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, LinkKind, Located, Operation, Sample, SessionLink,
+    SideFile, Support,
+};
+
+use super::content::Content;
+use super::intent::{Engine, Intent, Recovery};
+use super::row::{PENDING, Row};
+use super::{id, layout, message};
+
+/// Sessions of the MyAgents desktop app, all three eras.
+#[derive(Debug)]
+pub struct MyAgents;
+
+const CAN: Capabilities = Capabilities::new(&[
+    (Operation::Read, Support::Native),
+    (Operation::Context, Support::Native),
+    (Operation::Append, Support::Native),
+    (Operation::Rewind, Support::Rewrites),
+    (Operation::Fork, Support::Native),
+    (Operation::Title, Support::Native),
+    (Operation::Tag, Support::Note),
+    (Operation::Label, Support::Note),
+    (Operation::Status, Support::Note),
+    (Operation::Delete, Support::Native),
+]);
+
+impl Dialect for MyAgents {
+    fn name(&self) -> &'static str {
+        "myagents"
+    }
+
+    fn title(&self) -> &'static str {
+        "MyAgents"
+    }
+
+    /// Row ids count up from the number of rows, so they come again after a rewind.
+    fn ids_are_unique(&self) -> bool {
+        false
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAN
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        // The variable came with the newest versions; the older ones know the home folder alone.
+        let moved = env.path_var("MYAGENTS_DATA_DIR");
+        let usual = home.map(|home| home.join(".myagents")).filter(|usual| moved.as_ref() != Some(usual));
+        moved.into_iter().chain(usual).collect()
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        layout::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        id::is_valid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        let stem = sample.name.strip_suffix(".jsonl").or_else(|| sample.name.strip_suffix(".json"));
+        let folder = |at: usize| sample.folders.get(at).map(String::as_str);
+        let at_home = stem.is_some_and(id::is_valid) && folder(0) == Some("sessions") && folder(1) == Some(".myagents");
+        let first = sample.records.first();
+        let rows = first.is_some_and(message::is_row);
+        let document = first.and_then(|record| record.get("messages")).is_some_and(holds_rows);
+        match (rows || document, at_home) {
+            (true, true) => Likeness::Certain,
+            (true, false) if rows => Likeness::Likely,
+            // Many programs keep `messages` in a document.
+            (true, false) => Likeness::Maybe,
+            (false, true) => Likeness::Maybe,
+            (false, false) => Likeness::No,
+        }
+    }
+
+    fn framing(&self, key: &str) -> Framing {
+        layout::framing(key)
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        message::is_row(object)
+    }
+
+    fn begin(&self, located: &Located) -> Facts {
+        let row = located.row.as_deref().and_then(Row::parse);
+        let mut facts = row.map(|row| row.facts()).unwrap_or_default();
+        facts.hidden = located.hidden;
+        facts
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        message::head(object, head, names);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        message::fold(object, head, names, facts);
+    }
+
+    /// Rows are a list: each follows the one before it in the file, whatever their ids.
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        log.slots().map(|slot| slot.0.checked_sub(1).map(Slot)).collect()
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        Ok(view.log.slots().next_back().map_or(Tip::Root, Tip::At))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        if object.get("role").is_some() {
+            message::view(object)
+        } else {
+            View::remark(super::content::lossy(object.raw().bytes()))
+        }
+    }
+
+    /// The rows in order: what the app shows as the conversation. What the engine compacted away is still among them;
+    /// the linked transcript says what a model would really be sent.
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
+        let path = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
+        let said = |slot: &Slot| matches!(view.log.kind(*slot), EntryKind::User | EntryKind::Assistant);
+        let mut settings = Settings::default();
+        for slot in path.iter().rev().filter(|slot| view.log.kind(**slot) == EntryKind::Assistant) {
+            if let Some(model) = view.with_object(*slot, message::model)?.flatten() {
+                settings.set_model("default", &model);
+                break;
+            }
+        }
+        let items = path.into_iter().filter(said).map(ContextItem::stored).collect();
+        Ok(Context { tip, items, settings })
+    }
+
+    fn settings_beside(&self, located: &Located, settings: &mut Settings) {
+        if let Some(row) = located.row.as_deref().and_then(Row::parse) {
+            row.settings(settings);
+        }
+    }
+
+    fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
+        let role = records.first().and_then(|r| r.text("role")).unwrap_or_default().into_owned();
+        let content = records.iter().flat_map(|record| parts(Content::of(record.get("content")))).collect();
+        let whole = records.first().filter(|record| record.get("attachments").is_some());
+        Message { role, content, native: whole.map(|record| Json::from(record.raw())) }
+    }
+
+    fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        let Some(json) = facts.metadata.get(PENDING) else { return Ok(()) };
+        let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
+        let detail = match intent {
+            None => "a change of the conversation was begun in a way that is not known here".to_owned(),
+            Some(intent) => {
+                let bound = facts.external_ids.get(if intent.engine == Engine::Sdk { "sdk" } else { "runtime" });
+                let rows = view.log.heads.len() as u64;
+                // The app parses line by line: what we find glued or behind garbage is malformed to it.
+                let torn = |head: &Head| head.flags.has(Flags::GLUED) || head.flags.has(Flags::SALVAGED);
+                let sound = view.log.gaps.is_empty() && !view.log.heads.iter().any(torn);
+                let then = match intent.recovery(bound.map(String::as_str), rows, sound) {
+                    Recovery::RollBack => "nothing was cut yet, so MyAgents will drop it",
+                    Recovery::RollForward => "the rows are cut, so MyAgents will finish it",
+                    Recovery::Inconsistent(why) => why,
+                };
+                format!("a rewind from {} to {} rows was begun: {then}", intent.rows_before, intent.rows_after)
+            }
+        };
+        problems.push(Problem::of_file(ProblemKind::PendingChange, detail));
+        Ok(())
+    }
+
+    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+        layout::side_files(files, located)
+    }
+
+    fn links(&self, facts: &Facts, _id: &str) -> Vec<SessionLink> {
+        let runtime = facts.metadata.get("runtime").map(String::as_str);
+        let (dialect, keys): (_, &[&str]) = match runtime {
+            Some("builtin") => ("claude", &["sdk"]),
+            Some("claude-code") => ("claude", &["runtime", "sdk"]),
+            Some("codex") => ("codex", &["runtime"]),
+            _ => return Vec::new(),
+        };
+        let known = keys.iter().find_map(|key| facts.external_ids.get(*key));
+        known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+    }
+}
+
+fn holds_rows(messages: Raw<'_>) -> bool {
+    let row = |item: Raw<'_>| {
+        ["id", "role", "content", "timestamp"].iter().all(|key| item.get(key).is_some_and(|v| v.string().is_some()))
+    };
+    messages.items().next().is_some_and(row)
+}
+
+fn parts(content: Content<'_>) -> Vec<Json> {
+    match &content {
+        Content::Blocks(_) => content.items().map(Json::from).collect(),
+        Content::Text(text) => vec![Json::object().with("type", "text").with("text", text.clone())],
+        Content::Other(value) => vec![Json::from(*value)],
+        Content::Absent => Vec::new(),
+    }
+}

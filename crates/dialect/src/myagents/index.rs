@@ -1,0 +1,209 @@
+//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged. Never written here.
+
+use std::collections::HashMap;
+
+use boswell_model::json::{Kind, Raw, remove_member};
+use boswell_model::{Problem, ProblemKind, Result};
+
+use crate::Files;
+
+use super::row::SECRET;
+
+const MAIN: &str = "sessions.json";
+const TEMP: &str = "sessions.json.tmp";
+/// Far above what a thousand sessions take; a longer file is no index.
+const LIMIT: u64 = 256 << 20;
+
+/// Id and JSON of each row, without the member that may hold credentials.
+pub(crate) type Rows = Vec<(String, Vec<u8>)>;
+
+/// The rows of the index, in its order, each id once.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// The rows.
+    pub(crate) rows: Rows,
+    /// Whether there is an index at all.
+    pub(crate) exists: bool,
+}
+
+/// Reads the index and says what is wrong with it.
+pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Result<Index> {
+    let mut say = |kind, detail: String| problems.push((MAIN.to_owned(), Problem::of_file(kind, detail)));
+    let bytes = match files.read_whole(MAIN, LIMIT) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Index::default()),
+        Err(error) if error.is_not_found() => return Ok(Index::default()),
+        Err(error) => {
+            say(ProblemKind::Unreadable, format!("the index cannot be read: {error}"));
+            return Ok(Index { exists: true, ..Index::default() });
+        }
+    };
+    let text = without_bom(&bytes);
+    if let Some(rows) = strict(text) {
+        return Ok(Index { rows, exists: true });
+    }
+    let salvaged = salvage(text);
+    let kind = if Raw::parse(text).is_ok() { ProblemKind::StaleIndex } else { ProblemKind::NotJson };
+    if let Some(rows) = newer_temp(files)? {
+        say(kind, format!("the index is damaged; `{TEMP}` is whole and not older, its {} rows are used", rows.len()));
+        return Ok(Index { rows, exists: true });
+    }
+    say(kind, format!("the index is damaged; {} rows could be saved from it", salvaged.len()));
+    Ok(Index { rows: salvaged, exists: true })
+}
+
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
+/// The rows of an index that is as it should be: an array whose every item has an id.
+fn strict(text: &[u8]) -> Option<Rows> {
+    let array = Raw::parse(text).ok().filter(|value| value.kind() == Kind::Array)?;
+    let rows: Option<Vec<_>> = array.items().map(row).collect();
+    rows.map(once)
+}
+
+/// What can be saved: the good items of an array, else every balanced top-level object that has an id.
+fn salvage(text: &[u8]) -> Rows {
+    match Raw::parse(text) {
+        Ok(array) if array.kind() == Kind::Array => once(array.items().filter_map(row).collect()),
+        _ => once(balanced(text).into_iter().filter_map(|object| row(Raw::parse(object).ok()?)).collect()),
+    }
+}
+
+/// The temporary file of an index write that was not renamed: whole, and not older than the index.
+fn newer_temp(files: &dyn Files) -> Result<Option<Rows>> {
+    let times = (files.stat(MAIN)?.and_then(|i| i.modified), files.stat(TEMP)?.and_then(|i| i.modified));
+    let (Some(main), Some(temp)) = times else { return Ok(None) };
+    if temp < main {
+        return Ok(None);
+    }
+    let bytes = files.read_whole(TEMP, LIMIT).ok().flatten().unwrap_or_default();
+    Ok(strict(without_bom(&bytes)).filter(|rows| !rows.is_empty()))
+}
+
+fn row(item: Raw<'_>) -> Option<(String, Vec<u8>)> {
+    let id = item.get("id")?.text()?.into_owned();
+    let bytes = match item.get(SECRET) {
+        // Listings end up in caches; what is a secret in the index must not reach them.
+        Some(_) => remove_member(item.bytes(), SECRET).ok()?,
+        None => item.bytes().to_vec(),
+    };
+    Some((id, bytes))
+}
+
+/// Of rows with one id the last counts, at the place of the first.
+fn once(rows: Rows) -> Rows {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut out = Rows::new();
+    for (id, row) in rows {
+        match places.get(&id).and_then(|place| out.get_mut(*place)) {
+            Some(known) => known.1 = row,
+            None => {
+                places.insert(id.clone(), out.len());
+                out.push((id, row));
+            }
+        }
+    }
+    out
+}
+
+/// Stretches from a brace to the one that closes it, at the top level, strings honoured.
+fn balanced(text: &[u8]) -> Vec<&[u8]> {
+    let mut out = Vec::new();
+    let (mut depth, mut start, mut in_string, mut escaped) = (0usize, 0usize, false, false);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' if depth > 0 => in_string = !in_string,
+            _ if in_string => {}
+            b'{' => {
+                if depth == 0 {
+                    start = at;
+                }
+                depth += 1;
+            }
+            b'}' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    out.extend(text.get(start..=at));
+                }
+            }
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::Instant;
+
+    use crate::MemoryFiles;
+
+    use super::*;
+
+    fn at(ms: i64) -> Option<Instant> {
+        Some(Instant::from_millis(ms))
+    }
+
+    fn ids(main: &str, temp: Option<(&str, i64)>) -> (Vec<String>, Vec<ProblemKind>) {
+        let mut files = MemoryFiles::default();
+        files.put(MAIN, main, at(100));
+        if let Some((text, time)) = temp {
+            files.put(TEMP, text, at(time));
+        }
+        let mut problems = Vec::new();
+        let index = read(&files, &mut problems).unwrap();
+        assert!(index.exists);
+        let ids = index.rows.into_iter().map(|(id, _)| id).collect();
+        (ids, problems.into_iter().map(|(_, p)| p.kind).collect())
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_damage() {
+        assert_eq!(ids("\u{FEFF}[{\"id\":\"a\"}]", None), (vec!["a".into()], vec![]));
+    }
+
+    #[test]
+    fn good_items_of_a_damaged_array_are_saved() {
+        let (rows, problems) = ids(r#"[{"id":"a"},null,{"no":"id"},{"id":7},{"id":"b"}]"#, None);
+        assert_eq!((rows, problems), (vec!["a".into(), "b".into()], vec![ProblemKind::StaleIndex]));
+    }
+
+    #[test]
+    fn whole_objects_of_a_truncated_index_are_saved() {
+        let text = "[\n{\"id\":\"a\",\"title\":\"}{ \\\" \",\"origin\":{\"id\":\"inner\"}},\n{\"id\":\"b\"},{\"id\":";
+        assert_eq!(ids(text, None), (vec!["a".into(), "b".into()], vec![ProblemKind::NotJson]));
+        assert_eq!(ids("{\"truncated\"", None), (vec![], vec![ProblemKind::NotJson]));
+        assert_eq!(ids("", None).0, [] as [String; 0]);
+    }
+
+    #[test]
+    fn a_newer_temporary_file_wins_over_salvage_and_an_older_one_is_ignored() {
+        let torn = "[{\"id\":\"a\"},";
+        assert_eq!(ids(torn, Some(("[{\"id\":\"a\"},{\"id\":\"c\"}]", 100))).0, ["a", "c"]);
+        assert_eq!(ids(torn, Some(("[{\"id\":\"c\"}]", 99))).0, ["a"]);
+        assert_eq!(ids(torn, Some(("[{\"id\":\"c\"},null]", 101))).0, ["a"], "only a whole one");
+        assert_eq!(ids(torn, Some(("[]", 101))).0, ["a"], "only one that says something");
+        assert_eq!(ids("[{\"id\":\"a\"}]", Some(("[{\"id\":\"c\"}]", 101))).0, ["a"], "only for a damaged index");
+    }
+
+    #[test]
+    fn of_doubled_rows_the_last_counts_at_the_place_of_the_first() {
+        let mut files = MemoryFiles::default();
+        files.put(MAIN, r#"[{"id":"a","n":1},{"id":"b"},{"id":"a","n":2}]"#, None);
+        let index = read(&files, &mut Vec::new()).unwrap();
+        assert_eq!(index.rows[0], ("a".to_owned(), br#"{"id":"a","n":2}"#.to_vec()));
+        assert_eq!(index.rows.len(), 2);
+    }
+
+    #[test]
+    fn credentials_do_not_leave_the_index() {
+        let mut files = MemoryFiles::default();
+        files.put(MAIN, r#"[{"id":"a","providerEnvJson":"{\"k\":\"hunter2\"}","title":"t"}]"#, None);
+        let index = read(&files, &mut Vec::new()).unwrap();
+        assert_eq!(index.rows[0].1, br#"{"id":"a","title":"t"}"#);
+    }
+}

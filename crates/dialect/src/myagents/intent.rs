@@ -1,0 +1,109 @@
+//! A rewind that MyAgents began: the record of what it was about to change, and what a crash left to be done.
+//!
+//! Rewinding changes two files, so the app first writes an intent into the session's row. How many rows the transcript
+//! has tells how far it came.
+
+use boswell_model::json::Raw;
+
+/// What a rewind was about to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    /// Which engine's session it replaces.
+    pub engine: Engine,
+    /// The engine's session before.
+    pub source: Option<String>,
+    /// The engine's session after.
+    pub replacement: Option<String>,
+    /// Rows before.
+    pub rows_before: u64,
+    /// Rows after.
+    pub rows_after: u64,
+}
+
+/// The engine whose session a rewind replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// The Claude SDK.
+    Sdk,
+    /// Codex.
+    Codex,
+}
+
+/// What is left to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recovery {
+    /// The transcript is untouched: drop the intent.
+    RollBack,
+    /// The transcript is rewound: finish the row.
+    RollForward,
+    /// The evidence fits neither: nothing may be resumed, and the evidence stays.
+    Inconsistent(&'static str),
+}
+
+impl Intent {
+    /// Reads the intent of a row; none if it is in a shape that this version of the app does not write.
+    pub fn parse(value: Raw<'_>) -> Option<Intent> {
+        if value.get("schemaVersion")?.i64() != Some(1) {
+            return None;
+        }
+        let (engine, source, replacement) = match value.get("kind")?.text()?.as_ref() {
+            "builtin-rewind" => (Engine::Sdk, "sourceSdkSessionId", "replacementSdkSessionId"),
+            "codex-rewind" => (Engine::Codex, "sourceRuntimeSessionId", "replacementRuntimeSessionId"),
+            _ => return None,
+        };
+        let id = |key| value.get(key).and_then(|v| v.text()).map(Into::into);
+        Some(Intent {
+            engine,
+            source: id(source),
+            replacement: id(replacement),
+            rows_before: value.get("sourceMessageCount")?.u64()?,
+            rows_after: value.get("targetMessageCount")?.u64()?,
+        })
+    }
+
+    /// What a crash left to do, for a row bound to `bound` and a transcript of `rows` rows.
+    pub fn recovery(&self, bound: Option<&str>, rows: u64, rows_are_sound: bool) -> Recovery {
+        if !rows_are_sound {
+            return Recovery::Inconsistent("the transcript has rows that do not parse");
+        }
+        if bound != self.source.as_deref() {
+            return Recovery::Inconsistent("the session is bound to another engine session than the one it began with");
+        }
+        match rows {
+            rows if rows == self.rows_before => Recovery::RollBack,
+            rows if rows == self.rows_after => Recovery::RollForward,
+            _ => Recovery::Inconsistent("the transcript has neither the rows of before nor those of after"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intent() -> Intent {
+        let json = r#"{"schemaVersion":1,"kind":"builtin-rewind","sourceSdkSessionId":"3333","replacementSdkSessionId":"4444","sourceMessageCount":4,"targetMessageCount":2}"#;
+        Intent::parse(Raw::parse(json.as_bytes()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_number_of_rows_tells_how_far_a_rewind_came() {
+        let intent = intent();
+        assert_eq!(intent.recovery(Some("3333"), 4, true), Recovery::RollBack);
+        assert_eq!(intent.recovery(Some("3333"), 2, true), Recovery::RollForward);
+        assert!(matches!(intent.recovery(Some("3333"), 3, true), Recovery::Inconsistent(_)));
+        assert!(matches!(intent.recovery(Some("9999"), 4, true), Recovery::Inconsistent(_)));
+        assert!(matches!(intent.recovery(Some("3333"), 4, false), Recovery::Inconsistent(_)));
+    }
+
+    #[test]
+    fn a_codex_rewind_may_leave_no_thread_and_unknown_shapes_are_not_guessed() {
+        let json = r#"{"schemaVersion":1,"kind":"codex-rewind","sourceRuntimeSessionId":"t","replacementRuntimeSessionId":null,"sourceMessageCount":1,"targetMessageCount":0}"#;
+        let intent = Intent::parse(Raw::parse(json.as_bytes()).unwrap()).unwrap();
+        assert_eq!((intent.engine, intent.replacement.clone()), (Engine::Codex, None));
+        assert_eq!(intent.recovery(Some("t"), 0, true), Recovery::RollForward);
+        for json in [json.replace(":1,\"kind", ":2,\"kind"), json.replace("codex-", "new-"), "{}".to_owned()] {
+            assert_eq!(Intent::parse(Raw::parse(json.as_bytes()).unwrap()), None, "{json}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Where MyAgents keeps its sessions, and which of two files holds one.
+
+use std::collections::BTreeMap;
+
+use boswell_model::{Framing, Problem, ProblemKind, Result};
+
+use crate::{FileInfo, Files, Found, Located, SideFile, SideKind};
+
+use super::row::Row;
+use super::visibility::{self, Transcript};
+use super::{id, index};
+
+const FOLDER: &str = "sessions";
+/// Where versions newer than those that are known here keep transcripts of another format.
+const NEWER_FOLDER: &str = "sessions-v2";
+/// A log of line ends alone is empty; longer ones are not looked into.
+const LOOKED_INTO: u64 = 64;
+
+/// The files of one session.
+#[derive(Debug, Default)]
+struct Transcripts {
+    lines: Option<FileInfo>,
+    legacy: Option<FileInfo>,
+    newer: Option<FileInfo>,
+}
+
+/// How records stand in a file of this name: before 0.1.4 a session was one document.
+pub(crate) fn framing(key: &str) -> Framing {
+    if key.ends_with(".json") { Framing::Rows("messages") } else { Framing::Lines }
+}
+
+/// Finds every session: those of the index, and those that only have a file.
+pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    let mut on_disk = transcripts(files, &mut found.problems)?;
+    let index = index::read(files, &mut found.problems)?;
+    for (session, bytes) in index.rows {
+        if !id::is_valid(&session) {
+            let detail = format!("a row names the id {session:?}, which is none");
+            found.problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+            continue;
+        }
+        let of_session = on_disk.remove(&session).unwrap_or_default();
+        let located = with_row(files, session, bytes, of_session, &mut found.problems)?;
+        found.sessions.push(located);
+    }
+    if !index.exists && !on_disk.is_empty() {
+        let detail = format!("there is no index; {} transcripts are there all the same", on_disk.len());
+        found.problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+    }
+    for (session, of_session) in on_disk {
+        let located = of_session.locate(files, session, &mut found.problems)?;
+        if let (true, Some(key)) = (index.exists, &located.key) {
+            let problem = Problem::of_file(ProblemKind::StaleIndex, "the index has no row for this transcript");
+            found.problems.push((key.clone(), problem));
+        }
+        found.sessions.push(located);
+    }
+    Ok(found)
+}
+
+fn with_row(
+    files: &dyn Files,
+    session: String,
+    bytes: Vec<u8>,
+    of_session: Transcripts,
+    problems: &mut Vec<(String, Problem)>,
+) -> Result<Located> {
+    let mut located = of_session.locate(files, session, problems)?;
+    if let Some(row) = Row::parse(&bytes) {
+        let there = located.key.is_some() && located.size > 0;
+        let transcript = if there { Transcript::Present } else { Transcript::Absent };
+        located.hidden = visibility::hidden(row.0, transcript);
+        // The file comes with the first message; a row that counts some must have one.
+        let said = row.0.at(&["stats", "messageCount"]).and_then(|n| n.u64()).unwrap_or(0);
+        if located.key.is_none() && said > 0 {
+            let detail = format!("the row of {} counts {said} prompts, but there is no transcript", located.id);
+            problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::MissingFile, detail)));
+        }
+    }
+    located.row = Some(bytes);
+    Ok(located)
+}
+
+/// Every file that is named like a transcript, by session.
+fn transcripts(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Result<BTreeMap<String, Transcripts>> {
+    let mut out: BTreeMap<String, Transcripts> = BTreeMap::new();
+    let both = [(FOLDER, ".jsonl"), (FOLDER, ".json"), (NEWER_FOLDER, ".jsonl")];
+    for (folder, suffix) in both {
+        for info in files.list(folder)? {
+            let Some(session) = info.stem(suffix).filter(|_| !info.is_folder()) else { continue };
+            let trouble = if !id::is_valid(session) {
+                Some("its name is no session id, so it is not listed; it can be read by its path")
+            } else if !info.is_file() {
+                Some("it is not a regular file")
+            } else {
+                None
+            };
+            if let Some(detail) = trouble {
+                problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                continue;
+            }
+            let of_session = out.entry(session.to_owned()).or_default();
+            let place = match (folder, suffix) {
+                (NEWER_FOLDER, _) => &mut of_session.newer,
+                (_, ".json") => &mut of_session.legacy,
+                _ => &mut of_session.lines,
+            };
+            *place = Some(info);
+        }
+    }
+    Ok(out)
+}
+
+impl Transcripts {
+    /// Chooses the file that holds the session.
+    ///
+    /// The app lets the line log win wherever both are there. While that log is empty the document is all there is of
+    /// the conversation (the move from one to the other was cut short), so then we read the document.
+    fn locate(self, files: &dyn Files, session: String, problems: &mut Vec<(String, Problem)>) -> Result<Located> {
+        if let Some(info) = &self.newer {
+            let detail = "this transcript is of a newer format; its records are shown as they are";
+            problems.push((info.key.clone(), Problem::of_file(ProblemKind::NewerVersion, detail)));
+        }
+        let chosen = match (self.newer, self.lines, self.legacy) {
+            (Some(newer), _, _) => Some(newer),
+            (None, Some(lines), Some(legacy)) => {
+                let detail = "the move from this document to a line log was begun and not finished";
+                problems.push((legacy.key.clone(), Problem::of_file(ProblemKind::PendingChange, detail)));
+                Some(if is_empty(files, &lines)? { legacy } else { lines })
+            }
+            (None, lines, legacy) => lines.or(legacy),
+        };
+        Ok(match chosen {
+            Some(info) => {
+                let framing = framing(&info.key);
+                Located::at(session, &info, framing)
+            }
+            None => Located {
+                id: session,
+                key: None,
+                framing: Framing::Lines,
+                size: 0,
+                modified: None,
+                row: None,
+                hidden: None,
+                owner: None,
+            },
+        })
+    }
+}
+
+fn is_empty(files: &dyn Files, info: &FileInfo) -> Result<bool> {
+    if info.size > LOOKED_INTO {
+        return Ok(false);
+    }
+    let bytes = files.read(&info.key, 0, usize::try_from(info.size).unwrap_or(0))?;
+    Ok(bytes.iter().all(|b| b.is_ascii_whitespace()))
+}
+
+/// Attachments of a session, and what is left of a move or rewind beside its log.
+pub(crate) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+    if !id::is_valid(&located.id) {
+        return Ok(Vec::new());
+    }
+    let mut out = Vec::new();
+    for info in files.list(&format!("attachments/{}", located.id))? {
+        if info.is_file() {
+            out.push(SideFile { key: info.key, kind: SideKind::Attachment, size: info.size });
+        }
+    }
+    let rewind = format!("{}.jsonl.rewind-", located.id);
+    let others = [format!("{}.json", located.id), format!("{}.jsonl", located.id)];
+    for info in files.list(FOLDER)? {
+        let left = info.name().starts_with(&rewind) || others.iter().any(|name| name == info.name());
+        if left && info.is_file() && located.key.as_deref() != Some(&info.key) {
+            out.push(SideFile { key: info.key, kind: SideKind::Meta, size: info.size });
+        }
+    }
+    Ok(out)
+}

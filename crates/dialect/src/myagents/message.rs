@@ -1,0 +1,131 @@
+//! Rows of a transcript: one message each, or one turn's worth of them.
+
+use boswell_model::json::{Object, Raw};
+use boswell_model::{EntryKind, Facts, Flags, Head, Instant, Names, Usage, View};
+
+use super::content::Content;
+use super::{attachment, reminder};
+
+/// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together by their order alone.
+pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    let role = object.text("role");
+    head.kind = match role.as_deref() {
+        Some("user") => EntryKind::User,
+        Some("assistant") => EntryKind::Assistant,
+        _ => EntryKind::Unknown,
+    };
+    let word = role.or_else(|| object.text("type")).or_else(|| object.text("kind"));
+    head.word = word.and_then(|w| names.intern(&w));
+    head.id = object.text("id").and_then(|id| names.intern(&id));
+    head.group = object.text("sdkUuid").and_then(|uuid| names.intern(&uuid));
+    head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
+    // Failures are stored as words of the assistant.
+    let said = object.get("content").and_then(|c| c.string());
+    let failed = head.kind == EntryKind::Assistant && said.is_some_and(|s| s.escaped().starts_with(b"Error: "));
+    head.flags.set_if(failed, Flags::ERROR);
+}
+
+/// Gathers what a row says about its session.
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut Facts) {
+    facts.count(head.word.map_or("", |w| names.text(w)));
+    // A row of the index that states both times (then it gave the id) knows better: forks repeat old rows, and what
+    // happens of itself does not count as activity.
+    if facts.id.is_none() {
+        facts.saw(head);
+    }
+    match head.kind {
+        EntryKind::User => {
+            facts.turns += 1;
+            facts.messages += 1;
+            facts.saw_prompt(reminder::visible(&Content::of(object.get("content")).text()));
+        }
+        EntryKind::Assistant => {
+            facts.messages += 1;
+            fold_answer(object, facts);
+        }
+        _ => {}
+    }
+}
+
+fn fold_answer(object: &Object<'_>, facts: &mut Facts) {
+    let calls = object.get("toolCount").and_then(|n| n.u64());
+    let calls = calls.unwrap_or_else(|| Content::of(object.get("content")).calls());
+    facts.tool_calls = facts.tool_calls.saturating_add(calls);
+    if let Some(ms) = object.get("durationMs").and_then(|n| n.u64()) {
+        facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
+    }
+    if let Some(stated) = object.get("usage") {
+        facts.usage.note(None, usage(stated));
+        for model in models(stated) {
+            facts.saw_model(&model);
+        }
+    }
+}
+
+/// What a row cost: its own counters, or the sum of those by model where it has none.
+pub(crate) fn usage(stated: Raw<'_>) -> Usage {
+    let own = counters(stated);
+    if !own.is_unknown() {
+        return own;
+    }
+    let mut sum = Usage::default();
+    for (_, by_model) in stated.get("modelUsage").iter().flat_map(|m| m.members()) {
+        sum.add(&counters(by_model));
+    }
+    sum
+}
+
+/// The four counters in the app's words.
+pub(crate) fn counters(of: Raw<'_>) -> Usage {
+    let count = |key: &str| of.get(key).and_then(|n| n.u64());
+    Usage {
+        input: count("inputTokens"),
+        output: count("outputTokens"),
+        cache_read: count("cacheReadTokens"),
+        cache_write: count("cacheCreationTokens"),
+        ..Usage::default()
+    }
+}
+
+fn models(stated: Raw<'_>) -> Vec<String> {
+    let own = stated.get("model").and_then(|m| m.text()).map(Into::into);
+    let by_model = stated.get("modelUsage");
+    let others = by_model.iter().flat_map(|m| m.members()).map(|(name, _)| name.to_text().into_owned());
+    own.into_iter().chain(others).collect()
+}
+
+/// The model that gave an answer.
+pub(crate) fn model(object: &Object<'_>) -> Option<String> {
+    models(object.get("usage")?).into_iter().next()
+}
+
+/// What a person reads of a row.
+pub(crate) fn view(object: &Object<'_>) -> View {
+    let content = Content::of(object.get("content"));
+    let mut blocks = content.blocks();
+    let files = object.get("attachments");
+    blocks.extend(files.iter().flat_map(|files| files.items()).map(attachment::block));
+    let text = content.text();
+    let is_user = object.get("role").is_some_and(|role| role.is("user"));
+    // The app shows what local commands printed, and hides all else that is only envelope.
+    let hidden = is_user
+        && reminder::leading(&text)
+            .is_some_and(|r| r.visible.is_empty() && r.kind != Some(reminder::LOCAL_COMMAND_OUTPUT));
+    View {
+        blocks,
+        model: model(object),
+        usage: object.get("usage").map(usage).filter(|usage| !usage.is_unknown()),
+        tool: None,
+        hidden,
+        remark: None,
+    }
+}
+
+/// Whether an object has the keys of a row.
+pub(crate) fn is_row(object: &Object<'_>) -> bool {
+    object.get("role").is_some_and(|role| role.is("user") || role.is("assistant"))
+        && object.get("id").is_some_and(|id| id.string().is_some())
+        && object.get("content").is_some_and(|content| content.string().is_some())
+        && object.get("timestamp").is_some()
+        && object.get("type").is_none()
+}

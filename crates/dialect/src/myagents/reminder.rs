@@ -1,0 +1,100 @@
+//! The envelope `<system-reminder>…</system-reminder>` in front of what a user said.
+//!
+//! The app wraps what it adds to a prompt (a scheduled task, the window the user looks at, output of a local command)
+//! into such envelopes; people are shown what follows them.
+
+/// What stands before and after the leading envelopes of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reminder<'t> {
+    /// Name of the first tag inside, such as `CRON_TASK`.
+    pub(crate) kind: Option<&'t str>,
+    /// What the first envelope holds.
+    pub(crate) body: &'t str,
+    /// What the user sees: the text after all envelopes.
+    pub(crate) visible: &'t str,
+}
+
+/// Output of a command that ran beside the conversation: shown, but nothing that the user asked.
+pub(crate) const LOCAL_COMMAND_OUTPUT: &str = "LOCAL_COMMAND_OUTPUT";
+/// News of another session.
+pub(crate) const SESSION_EVENT: &str = "myagents-session-event";
+
+const OPEN: &str = "<system-reminder>";
+const CLOSE: &str = "</system-reminder>";
+/// Envelopes behind the first one that are looked through.
+const MORE_ENVELOPES: usize = 8;
+
+/// The leading envelopes of `text`; none if it begins with something else.
+pub(crate) fn leading(text: &str) -> Option<Reminder<'_>> {
+    let mut first = one(text)?;
+    for _ in 0..MORE_ENVELOPES {
+        match one(first.visible) {
+            Some(next) => first.visible = next.visible,
+            None => break,
+        }
+    }
+    Some(first)
+}
+
+/// What the user sees of a text.
+pub(crate) fn visible(text: &str) -> &str {
+    leading(text).map_or(text, |reminder| reminder.visible)
+}
+
+fn one(text: &str) -> Option<Reminder<'_>> {
+    let inside = trim_start(text).strip_prefix(OPEN)?;
+    // Without its end the whole text is envelope: nothing of it is the user's.
+    let (body, visible) = inside.split_once(CLOSE).unwrap_or((inside, ""));
+    let body = trim(body);
+    Some(Reminder { kind: first_tag(body), body, visible: trim(visible) })
+}
+
+fn first_tag(body: &str) -> Option<&str> {
+    let inside = body.strip_prefix('<').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(inside.len());
+    let (name, rest) = inside.split_at(end);
+    rest.contains('>').then(|| name.trim_end_matches('-'))
+}
+
+/// White space as `String.prototype.trim` sees it.
+pub(crate) fn is_blank(c: char) -> bool {
+    c == '\u{FEFF}' || (c.is_whitespace() && c != '\u{85}')
+}
+
+/// Trims as ECMAScript does.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(is_blank)
+}
+
+fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_blank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_the_envelope_is_what_the_user_said() {
+        let text = " <system-reminder>\n<CRON_TASK x=\"1\">\nid\n</CRON_TASK>\n</system-reminder>\n\n hello ";
+        let found = leading(text).unwrap();
+        assert_eq!(found.kind, Some("CRON_TASK"));
+        assert_eq!(found.visible, "hello");
+        assert_eq!(visible("plain <system-reminder>x</system-reminder>"), "plain <system-reminder>x</system-reminder>");
+    }
+
+    #[test]
+    fn envelopes_are_looked_through_eight_deep_and_no_further() {
+        let envelope = "<system-reminder>a</system-reminder>\n";
+        assert_eq!(visible(&format!("{}hi", envelope.repeat(9))), "hi");
+        assert_eq!(visible(&format!("{}hi", envelope.repeat(10))), "<system-reminder>a</system-reminder>\nhi");
+    }
+
+    #[test]
+    fn an_envelope_without_end_hides_everything_and_free_text_has_no_kind() {
+        assert_eq!(visible("<system-reminder>cut h"), "");
+        assert_eq!(leading("<system-reminder>cut h").unwrap().kind, None);
+        assert_eq!(leading("<system-reminder><A").unwrap().kind, None);
+        assert_eq!(leading("<system-reminder></system-reminder>").unwrap().body, "");
+    }
+}

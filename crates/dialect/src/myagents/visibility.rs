@@ -1,0 +1,114 @@
+//! Which sessions MyAgents leaves out of its history.
+
+use boswell_model::json::Raw;
+
+use super::title;
+
+/// The provider whose early versions left empty rows behind.
+const CODEX_SUBSCRIPTION: &str = "codex-sub";
+
+/// Whether anything is known to be on disk for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transcript {
+    /// No file, or one without a byte.
+    Absent,
+    /// There are bytes. Whether a user row is among them is not asked: rather shown once too often.
+    Present,
+}
+
+/// Why the history leaves out the session of this row, if it does.
+pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
+    if row.get("materializationState").is_some_and(|state| state.is("prepared")) {
+        return Some("prepared");
+    }
+    if text_of(row, "systemMaintenanceKind").is_some() {
+        return Some("maintenance");
+    }
+    (transcript == Transcript::Absent && is_draft(row)).then_some("draft")
+}
+
+/// Whether the row was left by a version that wrote it before anything was asked, and nobody has touched it since.
+fn is_draft(row: Raw<'_>) -> bool {
+    row.get("transcriptFormat").is_none()
+        && is_managed_codex(row)
+        && is_desktop(row)
+        && row.get("favorite").and_then(|v| v.bool()) != Some(true)
+        && text_of(row, "cronTaskId").is_none()
+        && row.get("title").is_some_and(|t| t.is(title::NEW_CHAT))
+        && !row.get("titleSource").is_some_and(|s| s.is("user"))
+        && text_of(row, "lastMessagePreview").is_none()
+        && ["lastContextUsage", "runtimeUsageTotals"].iter().all(|key| row.get(key).is_none_or(|v| v.is_null()))
+        && !stats_show_activity(row)
+}
+
+fn is_managed_codex(row: Raw<'_>) -> bool {
+    let fits = |of: Raw<'_>| {
+        of.get("runtime").is_some_and(|v| v.is("codex"))
+            && of.get("runtimeSource").is_some_and(|v| v.is("managed-provider"))
+            && of.get("providerId").is_some_and(|v| v.is(CODEX_SUBSCRIPTION))
+    };
+    let backed = |identity: Raw<'_>| identity.get("kind").is_some_and(|k| k.is("runtime-backed-provider"));
+    fits(row) || row.get("providerExecutionIdentity").is_some_and(|identity| backed(identity) && fits(identity))
+}
+
+fn is_desktop(row: Raw<'_>) -> bool {
+    let origin = row.at(&["origin", "kind"]).and_then(|k| k.text());
+    let source = text_of(row, "source");
+    origin.as_deref().is_none_or(|kind| matches!(kind, "" | "desktop" | "unknown"))
+        && source.as_deref().is_none_or(|source| source == "desktop")
+}
+
+fn stats_show_activity(row: Raw<'_>) -> bool {
+    row.get("stats").is_some_and(|stats| stats.members().any(|(_, count)| count.f64().is_some_and(|n| n > 0.0)))
+}
+
+fn text_of(row: Raw<'_>, key: &str) -> Option<String> {
+    row.get(key)?.text().filter(|text| !text.is_empty()).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAFT: &str = r#"{"id":"a","title":"New Chat","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub","origin":{"kind":"desktop","surface":"x"},"stats":{"messageCount":0,"totalInputTokens":0}}"#;
+
+    fn why(row: &str, transcript: Transcript) -> Option<&'static str> {
+        hidden(Raw::parse(row.as_bytes()).unwrap(), transcript)
+    }
+
+    #[test]
+    fn prepared_and_maintenance_rows_are_hidden() {
+        assert_eq!(why(r#"{"id":"a","materializationState":"prepared"}"#, Transcript::Present), Some("prepared"));
+        assert_eq!(why(r#"{"id":"a","systemMaintenanceKind":"memory"}"#, Transcript::Present), Some("maintenance"));
+        assert_eq!(why(r#"{"id":"a","systemMaintenanceKind":null}"#, Transcript::Absent), None);
+        assert_eq!(why(r#"{"id":"a","title":"New Chat"}"#, Transcript::Absent), None);
+    }
+
+    #[test]
+    fn an_empty_managed_codex_draft_is_hidden_until_there_is_a_transcript() {
+        assert_eq!(why(DRAFT, Transcript::Absent), Some("draft"));
+        assert_eq!(why(DRAFT, Transcript::Present), None);
+        let nested = r#"{"id":"a","title":"New Chat","providerExecutionIdentity":{"kind":"runtime-backed-provider","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub"}}"#;
+        assert_eq!(why(nested, Transcript::Absent), Some("draft"));
+    }
+
+    #[test]
+    fn any_sign_of_use_keeps_a_draft_in_the_history() {
+        for (from, to) in [
+            ("\"New Chat\"", "\"Mine\""),
+            ("\"id\":\"a\"", "\"favorite\":true"),
+            ("\"id\":\"a\"", "\"cronTaskId\":\"c\""),
+            ("\"id\":\"a\"", "\"titleSource\":\"user\""),
+            ("\"id\":\"a\"", "\"lastMessagePreview\":\"hi\""),
+            ("\"id\":\"a\"", "\"lastContextUsage\":{}"),
+            ("\"id\":\"a\"", "\"runtimeUsageTotals\":{}"),
+            ("\"id\":\"a\"", "\"source\":\"telegram_private\""),
+            ("\"id\":\"a\"", "\"transcriptFormat\":2"),
+            ("\"kind\":\"desktop\"", "\"kind\":\"agent-channel\""),
+            ("\"totalInputTokens\":0", "\"totalInputTokens\":1"),
+            ("codex-sub", "other"),
+        ] {
+            assert_eq!(why(&DRAFT.replace(from, to), Transcript::Absent), None, "{to}");
+        }
+    }
+}

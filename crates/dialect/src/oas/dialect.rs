@@ -1,0 +1,173 @@
+//! The dialect itself: each question handed to the file that knows.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use boswell_model::json::{Json, Kind, Object};
+use boswell_model::{
+    Context, ContextItem, EntryKind, Facts, Head, Log, Message, Names, Problem, ProblemKind, Result, SessionView,
+    Settings, Slot, Tip, View,
+};
+
+use crate::{Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support};
+
+use super::{header, layout, row};
+
+/// Sessions of open-agent-sdk.
+#[derive(Debug)]
+pub struct OpenAgentSdk;
+
+const CAN: Capabilities = Capabilities::new(&[
+    (Operation::Read, Support::Native),
+    (Operation::Context, Support::Native),
+    (Operation::Append, Support::Native),
+    (Operation::Rewind, Support::Rewrites),
+    (Operation::Fork, Support::Native),
+    (Operation::Title, Support::Note),
+    (Operation::Tag, Support::Note),
+    (Operation::Label, Support::Note),
+    (Operation::Status, Support::Note),
+    (Operation::Delete, Support::Native),
+]);
+
+impl Dialect for OpenAgentSdk {
+    fn name(&self) -> &'static str {
+        "oas"
+    }
+
+    fn title(&self) -> &'static str {
+        "open-agent-sdk"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAN
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        // Without a home it keeps its sessions where it was started.
+        vec![home.unwrap_or_else(|| env.cwd.clone()).join(".open-agent")]
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        layout::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        layout::is_uuid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        let named = sample.name.strip_suffix(".jsonl").is_some_and(layout::is_uuid);
+        let at_home = sample.folders.iter().take(3).any(|folder| folder == ".open-agent");
+        match sample.records.first() {
+            Some(first) if header::is_header(first) => Likeness::Certain,
+            Some(first) if named && at_home && self.is_record(first) => Likeness::Likely,
+            _ => Likeness::No,
+        }
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        let is = |words: &[&str]| object.get("type").is_some_and(|t| words.iter().any(|word| t.is(word)));
+        header::is_header(object)
+            || (is(&["user", "assistant", "tool_result", "system", "result"]) && object.get("session_id").is_some())
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        row::head(object, head, names);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        row::fold(object, head, names, facts);
+    }
+
+    /// Rows are a list: each follows the one before it. The header stands outside of it.
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        let mut last = None;
+        let mut out = Vec::with_capacity(log.heads.len());
+        for (slot, head) in log.entries() {
+            let is_row = head.kind != EntryKind::Header;
+            out.push(last.filter(|_| is_row));
+            if is_row {
+                last = Some(slot);
+            }
+        }
+        out
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        let last = view.log.entries().rev().find(|(_, head)| head.kind != EntryKind::Header);
+        Ok(last.map_or(Tip::Root, |(slot, _)| Tip::At(slot)))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        row::view(object)
+    }
+
+    fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
+        header::redact_header(record)
+    }
+
+    /// The messages behind the last compaction. What it summed up is gone from the file as well.
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
+        let path = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
+        let cut = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction).map_or(0, |at| at + 1);
+        let sent = |slot: &&Slot| {
+            use EntryKind::{Assistant, CustomMessage, ToolResult, User};
+            matches!(view.log.kind(**slot), User | Assistant | ToolResult | CustomMessage)
+        };
+        let items = path.iter().skip(cut).filter(sent).map(|slot| ContextItem::stored(*slot)).collect();
+        Ok(Context { tip, items, settings: settings(view, &path)? })
+    }
+
+    fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
+        let Some(record) = records.first() else {
+            return Message { role: String::new(), content: Vec::new(), native: None };
+        };
+        let kind = record.text("type").unwrap_or_default().into_owned();
+        let stated = record.get("message").and_then(|m| m.get("role")).and_then(|r| r.text()).map(Cow::into_owned);
+        let content = match kind.as_str() {
+            "tool_result" => vec![Json::from(record.raw())],
+            "system" => vec![text_part(record.text("skill_content").unwrap_or_default())],
+            _ => parts(record),
+        };
+        let native = record.get("message").filter(|m| m.get("tool_calls").is_some()).map(Json::from);
+        Message { role: stated.unwrap_or(kind), content, native }
+    }
+
+    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        if view.log.heads.first().is_some_and(|head| head.kind != EntryKind::Header) {
+            let detail = "the first record is no session header, so the SDK does not find this session";
+            problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
+        }
+        Ok(())
+    }
+}
+
+/// The header's settings, and the model that answered last.
+fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
+    let mut settings = Settings::default();
+    if let Some((slot, _)) = view.log.entries().find(|(_, head)| head.kind == EntryKind::Header) {
+        view.with_object(slot, |object| header::settings(object, &mut settings))?;
+    }
+    for slot in path.iter().rev().filter(|slot| view.log.kind(**slot) == EntryKind::Assistant) {
+        let model = view.with_object(*slot, |object| object.text("model").map(Cow::into_owned))?.flatten();
+        if let Some(model) = model {
+            settings.set_model("default", &model);
+            break;
+        }
+    }
+    Ok(settings)
+}
+
+fn parts(record: &Object<'_>) -> Vec<Json> {
+    match record.get("message").and_then(|m| m.get("content")) {
+        Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
+        Some(content) => content.text().map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),
+        None => Vec::new(),
+    }
+}
+
+fn text_part(text: Cow<'_, str>) -> Json {
+    Json::object().with("type", "text").with("text", text)
+}

@@ -1,0 +1,55 @@
+//! Where open-agent-sdk keeps its sessions: a folder per project, and an older flat one.
+
+use std::collections::BTreeSet;
+
+use boswell_model::{Framing, Problem, ProblemKind, Result};
+
+use crate::{Files, Found, Located};
+
+use super::index;
+
+/// Finds every session by its file. The name of a project's folder is not decoded: the header says where it was held.
+pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    let projects = files.list("projects")?;
+    let mut folders: Vec<String> = projects.into_iter().filter(|info| info.is_folder()).map(|info| info.key).collect();
+    folders.push("sessions".to_owned());
+    for folder in folders {
+        discover_in(files, &folder, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()> {
+    let mut sessions = BTreeSet::new();
+    for info in files.list(folder)? {
+        let Some(session) = info.stem(".jsonl").filter(|_| !info.is_folder()) else { continue };
+        let trouble = if !is_uuid(session) {
+            Some("its name is no session id, so it is not listed; it can be read by its path")
+        } else if !info.is_file() {
+            Some("it is not a regular file")
+        } else {
+            None
+        };
+        match trouble {
+            Some(detail) => {
+                found.problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+            }
+            None => {
+                sessions.insert(session.to_lowercase());
+                found.sessions.push(Located::at(session, &info, Framing::Lines));
+            }
+        }
+    }
+    index::compare(files, folder, &sessions, &mut found.problems);
+    Ok(())
+}
+
+/// Whether `id` is a UUID of any version, in either case.
+pub(crate) fn is_uuid(id: &str) -> bool {
+    id.len() == 36
+        && id.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}

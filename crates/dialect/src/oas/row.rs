@@ -1,0 +1,185 @@
+//! Rows behind the header: messages, answers of tools, and words of the SDK.
+
+use std::borrow::Cow;
+
+use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::{Block, EntryKind, Facts, Flags, Head, Instant, Names, Usage, View};
+
+use super::header;
+
+/// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the session it came from.
+pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    let word = object.text("type");
+    head.kind = match word.as_deref() {
+        Some("session_header") => EntryKind::Header,
+        Some("user") => EntryKind::User,
+        Some("assistant") => EntryKind::Assistant,
+        Some("tool_result") => EntryKind::ToolResult,
+        Some("system") => system_kind(object),
+        Some("result") => EntryKind::Meta,
+        _ => EntryKind::Unknown,
+    };
+    head.word = word.and_then(|w| names.intern(&w));
+    head.id = object.text("uuid").and_then(|id| names.intern(&id));
+    let time = if head.kind == EntryKind::Header { header::millis(object.get("createdAt")) } else { time(object) };
+    head.time = time.map(Into::into);
+    head.flags.set_if(head.kind == EntryKind::Compaction, Flags::CUT);
+    let inside_tool = object.get("parent_tool_use_id").is_some_and(|id| id.string().is_some());
+    head.flags.set_if(inside_tool, Flags::SIDECHAIN);
+    let failed = object.get("is_error").and_then(|e| e.bool()) == Some(true);
+    head.flags.set_if(failed && head.kind == EntryKind::Meta, Flags::ERROR);
+}
+
+fn system_kind(object: &Object<'_>) -> EntryKind {
+    match object.text("subtype").as_deref() {
+        Some("compact_boundary") => EntryKind::Compaction,
+        Some("skill") => EntryKind::CustomMessage,
+        Some("init") => EntryKind::Setting,
+        _ => EntryKind::System,
+    }
+}
+
+fn time(object: &Object<'_>) -> Option<Instant> {
+    let stated = object.get("timestamp")?;
+    stated.text().and_then(|text| Instant::parse(&text)).or_else(|| header::millis(Some(stated)))
+}
+
+/// Gathers what a record says about its session.
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut Facts) {
+    facts.count(head.word.map_or("", |w| names.text(w)));
+    if head.kind == EntryKind::Header {
+        if facts.id.is_none() {
+            header::fold(object, facts);
+        }
+        return;
+    }
+    fold_time(head, facts);
+    match head.kind {
+        EntryKind::User => {
+            facts.turns += 1;
+            facts.messages += 1;
+            facts.saw_prompt(&view(object).text());
+        }
+        EntryKind::Assistant => {
+            facts.messages += 1;
+            facts.tool_calls = facts.tool_calls.saturating_add(calls(object).len() as u64);
+            if let Some(model) = object.text("model") {
+                facts.saw_model(&model);
+            }
+            if let Some(usage) = usage(object) {
+                facts.usage.note(head.id, usage);
+            }
+        }
+        EntryKind::Setting => {
+            facts.project = facts.project.take().or_else(|| object.text("cwd").map(Cow::into_owned));
+            facts.permission_mode = object.text("permissionMode").map(Cow::into_owned).or(facts.permission_mode.take());
+        }
+        _ => {}
+    }
+}
+
+/// Rows move the end of a session on, not its beginning: those of a fork are older than it is.
+fn fold_time(head: &Head, facts: &mut Facts) {
+    let born = facts.created;
+    facts.saw(head);
+    if born.is_some() && facts.id.is_some() {
+        facts.created = born;
+    }
+}
+
+fn usage(object: &Object<'_>) -> Option<Usage> {
+    let stated = object.get("usage")?;
+    let count = |key: &str| stated.get(key).and_then(|n| n.u64());
+    let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
+    (!usage.is_unknown()).then_some(usage)
+}
+
+/// What a person reads of a record.
+pub(crate) fn view(object: &Object<'_>) -> View {
+    let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
+    match text("type").as_str() {
+        "session_header" => View::remark(format!("session {} with {}/{}", text("id"), text("provider"), text("model"))),
+        "user" => View { blocks: blocks(object), ..View::default() },
+        "assistant" => View {
+            blocks: blocks(object),
+            model: object.text("model").map(Cow::into_owned),
+            usage: usage(object),
+            ..View::default()
+        },
+        "tool_result" => {
+            let is_error = object.get("is_error").and_then(|e| e.bool()) == Some(true);
+            let result = object.get("result").map(any_text).unwrap_or_default();
+            let answer = Block::Result { call: text("tool_use_id"), text: result, is_error };
+            let tool = object.text("tool_name").map(Cow::into_owned);
+            View { blocks: vec![answer], tool, ..View::default() }
+        }
+        "system" => system_view(object),
+        "result" => View::remark(format!("run ended: {}", text("subtype"))),
+        // A header in disguise (a doubled `type`) still holds what nobody must see.
+        _ => View::remark(String::from_utf8_lossy(&header::redact_header(object.raw().bytes()))),
+    }
+}
+
+fn system_view(object: &Object<'_>) -> View {
+    let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
+    match text("subtype").as_str() {
+        "compact_boundary" => {
+            let of = |key| object.get("compact_metadata").and_then(|m| m.get(key)).map(any_text).unwrap_or_default();
+            View::remark(format!("compacted ({}), {} tokens before", of("trigger"), of("pre_tokens")))
+        }
+        "skill" => {
+            View { remark: Some(format!("skill {}", text("skill_name"))), ..View::text_only(text("skill_content")) }
+        }
+        "init" => View::remark(format!("started with {}/{} in {}", text("provider"), text("model"), text("cwd"))),
+        _ => View::remark(lossy(object.raw())),
+    }
+}
+
+/// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
+fn blocks(object: &Object<'_>) -> Vec<Block> {
+    let Some(message) = object.get("message") else { return Vec::new() };
+    let mut out = Vec::new();
+    match message.get("content") {
+        Some(content) if content.kind() == Kind::Array => out.extend(content.items().map(block)),
+        Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
+        _ => {}
+    }
+    let twice =
+        |id: &str, known: &[Block]| known.iter().any(|b| matches!(b, Block::Call { id: other, .. } if other == id));
+    let second = message.get("tool_calls");
+    for call in second.iter().flat_map(|calls| calls.items()) {
+        let text = |path: &[&str]| call.at(path).map(any_text).unwrap_or_default();
+        let id = text(&["id"]);
+        if !twice(&id, &out) {
+            out.push(Block::Call { id, name: text(&["function", "name"]), input: text(&["function", "arguments"]) });
+        }
+    }
+    out
+}
+
+fn block(item: Raw<'_>) -> Block {
+    let text = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
+    let word = text("type").unwrap_or_default();
+    match (word.as_str(), text("text")) {
+        ("text", Some(text)) => Block::Text(text),
+        ("tool_use", _) => Block::Call {
+            id: text("id").unwrap_or_default(),
+            name: text("name").unwrap_or_default(),
+            input: item.get("input").map_or_else(|| "{}".to_owned(), lossy),
+        },
+        _ => Block::Other { word, json: lossy(item) },
+    }
+}
+
+fn calls(object: &Object<'_>) -> Vec<Block> {
+    blocks(object).into_iter().filter(|b| matches!(b, Block::Call { .. })).collect()
+}
+
+/// A string's text, or the JSON of anything else.
+fn any_text(value: Raw<'_>) -> String {
+    value.text().map_or_else(|| lossy(value), Cow::into_owned)
+}
+
+fn lossy(value: Raw<'_>) -> String {
+    String::from_utf8_lossy(value.bytes()).into_owned()
+}

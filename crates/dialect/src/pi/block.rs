@@ -1,0 +1,73 @@
+//! The parts of messages.
+
+use boswell_model::json::{Kind, Raw};
+use boswell_model::{Block, MediaSource};
+
+use super::value::json_text;
+
+/// How xcsh ends a text that it cut when it wrote it.
+const CUT_NOTICE: &str = "[Session persistence truncated large content]";
+
+/// The parts of a `content` that is a string or an array of blocks.
+pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Block> {
+    let Some(content) = content else { return Vec::new() };
+    match content.kind() {
+        Kind::String => vec![Block::Text(content.text().unwrap_or_default().into_owned())],
+        Kind::Array => content.items().map(block).collect(),
+        Kind::Null => Vec::new(),
+        _ => vec![Block::Other { word: String::new(), json: json_text(content) }],
+    }
+}
+
+fn block(part: Raw<'_>) -> Block {
+    let text = |key: &str| part.get(key).and_then(|v| v.text()).unwrap_or_default().into_owned();
+    let word = text("type");
+    match word.as_str() {
+        "text" => Block::Text(text("text")),
+        "thinking" => Block::Thinking(text("thinking")),
+        "toolCall" => Block::Call {
+            id: text("id"),
+            name: text("name"),
+            input: part.get("arguments").map(json_text).unwrap_or_default(),
+        },
+        "image" if part.get("data").is_some() => media(part),
+        _ => Block::Other { word, json: json_text(part) },
+    }
+}
+
+/// An image block: base64 in the record, or the name of a blob.
+pub(super) fn media(image: Raw<'_>) -> Block {
+    let data = image.get("data").and_then(|d| d.text()).unwrap_or_default().into_owned();
+    let source = if data.starts_with("blob:") { MediaSource::Reference(data) } else { MediaSource::Inline(data) };
+    Block::Media { mime: image.get("mimeType").and_then(|m| m.text()).map(Into::into), source }
+}
+
+/// The parts of a tool's answer: its text as one result, images behind it.
+pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
+    let call = message.get("toolCallId").and_then(|c| c.text()).unwrap_or_default().into_owned();
+    let is_error = message.get("isError").and_then(|e| e.bool()) == Some(true);
+    let mut text = String::new();
+    let mut others = Vec::new();
+    for block in blocks(message.get("content")) {
+        match block {
+            Block::Text(more) => {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(&more);
+            }
+            other => others.push(other),
+        }
+    }
+    let mut all = vec![Block::Result { call, text, is_error }];
+    all.append(&mut others);
+    all
+}
+
+/// Whether a part was cut when it was written.
+pub(super) fn is_cut(block: &Block) -> bool {
+    match block {
+        Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => text.ends_with(CUT_NOTICE),
+        _ => false,
+    }
+}

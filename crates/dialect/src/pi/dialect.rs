@@ -1,0 +1,105 @@
+//! The family seen through the contract of all dialects.
+
+use std::path::PathBuf;
+
+use boswell_model::json::Object;
+use boswell_model::{
+    Context, ContextItem, Facts, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+};
+
+use crate::{
+    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, ResumeCommand,
+    Sample, Settled, SideFile,
+};
+
+use super::{Pi, check, context, fold, head, layout, places, recognise, render, resume, shape, side, view};
+
+impl Dialect for Pi {
+    fn name(&self) -> &'static str {
+        self.word()
+    }
+
+    fn title(&self) -> &'static str {
+        self.people_name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.table()
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        places::places(self.flavour, env)
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        layout::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        layout::id_is_valid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        recognise::recognises(*self, sample)
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        head::is_record(object)
+    }
+
+    fn begin(&self, located: &Located) -> Facts {
+        Facts { hidden: located.hidden, ..Facts::default() }
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        head::head(object, head, names);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        fold::fold(self.flavour, object, head, names, facts);
+    }
+
+    fn link(&self, log: &Log) -> Vec<Option<Slot>> {
+        shape::link(log)
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        Ok(shape::tip(view))
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        view::view(object)
+    }
+
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
+        context::context(self.flavour, view, tip)
+    }
+
+    fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
+        render::render(self.flavour, item, records)
+    }
+
+    fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        check::check(view, facts, problems)
+    }
+
+    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+        side::side_files(files, located)
+    }
+
+    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+        resume::resume(self.flavour, facts, located)
+    }
+
+    fn can_append(&self, facts: &Facts) -> Result<()> {
+        super::encode::can_append(facts)
+    }
+
+    fn encode(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
+        super::encode::entry(*self, draft, settled)
+    }
+
+    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        super::encode::new_log(*self, new, id, now)
+    }
+}

@@ -1,0 +1,137 @@
+//! Small sessions for the tests of this family.
+
+use boswell_model::json::{Object, scan_object};
+use boswell_model::{Context, Framing, Message, Slot, Tip};
+
+use crate::{Depth, Dialect, Located, ReadSession, Reader};
+
+use super::Pi;
+
+/// A session as a listing would find it.
+pub(super) fn located(id: &str) -> Located {
+    Located {
+        id: id.to_owned(),
+        key: Some(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl")),
+        framing: Framing::Lines,
+        size: 0,
+        modified: None,
+        row: None,
+        hidden: None,
+        owner: None,
+    }
+}
+
+/// Reads a text with all facts.
+pub(super) fn read(pi: Pi, text: &str) -> ReadSession {
+    Reader::read(&pi, &located("S"), text.as_bytes(), Depth::Facts)
+}
+
+/// Hands a JSON object to a question.
+pub(super) fn with_object<T>(json: &str, ask: impl FnOnce(&Object<'_>) -> T) -> T {
+    let mut members = Vec::new();
+    let end = scan_object(json.as_bytes(), &mut members).unwrap();
+    ask(&Object::new(&json.as_bytes()[..end], &members))
+}
+
+/// A header of version 3.
+pub(super) const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
+
+/// A session of version 3: the header and one entry a line.
+pub(super) fn v3(entries: &[String]) -> String {
+    format!("{HEADER}\n{}\n", entries.join("\n"))
+}
+
+/// An entry with its own members behind the common ones. An empty parent is `null`.
+pub(super) fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    let rest = if rest.is_empty() { String::new() } else { format!(",{rest}") };
+    format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:00Z"{rest}}}"#)
+}
+
+/// A user message.
+pub(super) fn user(id: &str, parent: &str, text: &str) -> String {
+    entry("message", id, parent, &format!(r#""message":{{"role":"user","content":"{text}","timestamp":1}}"#))
+}
+
+/// An assistant message of anthropic/claude-test.
+pub(super) fn assistant(id: &str, parent: &str, text: &str) -> String {
+    let usage = r#""usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#;
+    entry(
+        "message",
+        id,
+        parent,
+        &format!(
+            r#""message":{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}],"provider":"anthropic","model":"claude-test",{usage},"stopReason":"stop","timestamp":2}}"#
+        ),
+    )
+}
+
+/// A compaction.
+pub(super) fn compaction(id: &str, parent: &str, summary: &str, kept: &str) -> String {
+    entry(
+        "compaction",
+        id,
+        parent,
+        &format!(r#""summary":"{summary}","firstKeptEntryId":"{kept}","tokensBefore":1000"#),
+    )
+}
+
+/// The context at an entry, or at the tip.
+pub(super) fn context(pi: Pi, text: &str, at: Option<&str>) -> Context {
+    let read = read(pi, text);
+    let bytes = Bytes(text);
+    let view = read.view(&bytes);
+    let tip = match at {
+        Some(label) => Tip::At(read.log.find(label).unwrap()),
+        None => pi.tip(&view).unwrap(),
+    };
+    pi.context(&view, tip).unwrap()
+}
+
+/// The rendered messages of a context.
+pub(super) fn messages(pi: Pi, text: &str, at: Option<&str>) -> Vec<Message> {
+    let read = read(pi, text);
+    context(pi, text, at)
+        .items
+        .iter()
+        .map(|item| {
+            let texts: Vec<String> = item
+                .slots()
+                .map(|Slot(slot)| {
+                    let head = &read.log.heads[slot as usize];
+                    text[head.at as usize..(head.at + head.len) as usize].to_owned()
+                })
+                .collect();
+            let members: Vec<_> = texts
+                .iter()
+                .map(|t| {
+                    let mut members = Vec::new();
+                    scan_object(t.as_bytes(), &mut members).unwrap();
+                    members
+                })
+                .collect();
+            let objects: Vec<_> = texts.iter().zip(&members).map(|(t, m)| Object::new(t.as_bytes(), m)).collect();
+            pi.render(item, &objects)
+        })
+        .collect()
+}
+
+/// The text of each message of a context.
+pub(super) fn texts(pi: Pi, text: &str, at: Option<&str>) -> Vec<String> {
+    let plain = |part: &boswell_model::json::Json| {
+        let bytes = part.to_bytes();
+        let raw = boswell_model::json::Raw::parse(&bytes).unwrap();
+        raw.get("text").and_then(|t| t.text()).unwrap_or_default().into_owned()
+    };
+    messages(pi, text, at).iter().map(|m| m.content.iter().map(plain).collect()).collect()
+}
+
+/// The bytes of a session in memory.
+pub(super) struct Bytes<'a>(pub(super) &'a str);
+
+impl boswell_model::Payloads for Bytes<'_> {
+    fn payload(&self, at: u64, len: u64) -> boswell_model::Result<std::borrow::Cow<'_, [u8]>> {
+        self.0.as_bytes().payload(at, len)
+    }
+}

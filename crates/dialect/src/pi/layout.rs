@@ -1,0 +1,193 @@
+//! How session files lie below a root.
+
+use boswell_model::{Framing, Result};
+
+use crate::{FileInfo, Files, Found, Located};
+
+/// Levels of artifact folders that are looked into: a subagent's transcript, one of its own subagents, and no more.
+const DEEPEST: usize = 2;
+
+/// Finds every session below a root: an agent's folder, or the folder of sessions itself.
+pub(super) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    let base = if files.stat("sessions")?.is_some_and(|info| info.is_folder()) { "sessions" } else { "" };
+    let listing = visible(files, base)?;
+    if base.is_empty() && !listing.iter().any(|info| is_log(info) || (info.is_folder() && info.name().starts_with('-')))
+    {
+        return Ok(found);
+    }
+    sessions(files, &listing, None, &mut found)?;
+    for folder in listing.iter().filter(|info| info.is_folder() && !is_artifacts(info, &listing)) {
+        if !base.is_empty() || folder.name().starts_with('-') {
+            sessions(files, &visible(files, &folder.key)?, Some(folder), &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Takes the logs of a listing, and the subagents' logs from the artifact folders beside them.
+///
+/// An artifact folder may outlive its log. In a project's folder nothing else is a folder; beside the projects
+/// themselves only one that has its log is taken for artifacts.
+fn sessions(files: &dyn Files, listing: &[FileInfo], project: Option<&FileInfo>, found: &mut Found) -> Result<()> {
+    for info in listing {
+        if is_log(info) {
+            found.sessions.push(Located::at(id_of(stem(info)), info, Framing::Lines));
+        } else if info.is_folder() && (project.is_some() || is_artifacts(info, listing)) {
+            subagents(files, info, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Found) -> Result<()> {
+    let owner = id_of(artifacts.name()).to_owned();
+    let mut open = vec![(artifacts.key.clone(), owner, 1)];
+    while let Some((folder, owner, depth)) = open.pop() {
+        for info in visible(files, &folder)? {
+            // Names such as `0-Explore` repeat from session to session, so the owner's id goes before them.
+            let id = format!("{owner}.{}", id_of(stem(&info)));
+            if is_log(&info) {
+                let mut located = Located::at(id, &info, Framing::Lines);
+                located.hidden = Some("subagent");
+                located.owner = Some(owner.clone());
+                found.sessions.push(located);
+            } else if info.is_folder() && depth < DEEPEST {
+                open.push((info.key, id, depth + 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a folder, without dot files: the programs leave temporary copies under such names.
+pub(super) fn visible(files: &dyn Files, folder: &str) -> Result<Vec<FileInfo>> {
+    let mut listing = files.list(folder)?;
+    listing.retain(|info| !info.name().starts_with('.'));
+    Ok(listing)
+}
+
+pub(super) fn is_log(info: &FileInfo) -> bool {
+    info.is_file() && info.stem(".jsonl").is_some()
+}
+
+fn stem(info: &FileInfo) -> &str {
+    info.stem(".jsonl").unwrap_or(info.name())
+}
+
+fn is_artifacts(folder: &FileInfo, listing: &[FileInfo]) -> bool {
+    listing.iter().any(|info| is_log(info) && stem(info) == folder.name())
+}
+
+/// The id in the name of a file: what follows the time stamp, else the whole name.
+///
+/// xcsh splits at the last underscore and so cuts ids that hold one; the stamp holds none, so the first one is exact.
+fn id_of(stem: &str) -> &str {
+    match stem.split_once('_') {
+        Some((stamp, id)) if !id.is_empty() && is_stamp(stamp) => id,
+        _ => stem,
+    }
+}
+
+/// `2026-02-16T10-20-30-000Z`, also without the fraction.
+fn is_stamp(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 19
+        && bytes.get(10) == Some(&b'T')
+        && bytes.iter().enumerate().all(|(at, b)| match at {
+            4 | 7 | 13 | 16 => *b == b'-',
+            10 => true,
+            0..19 => b.is_ascii_digit(),
+            _ => b.is_ascii_digit() || matches!(b, b'-' | b'Z'),
+        })
+}
+
+/// Whether the programs would take a text for an id: a separator or the ending of a log makes it a path to them.
+pub(super) fn id_is_valid(id: &str) -> bool {
+    let odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '/' | '\\' | ':');
+    !id.is_empty() && id.len() <= 255 && !id.starts_with(['-', '.']) && !id.ends_with(".jsonl") && !id.contains(odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::MemoryFiles;
+
+    use super::*;
+
+    fn found(keys: &[&str]) -> Vec<(String, Option<&'static str>, Option<String>)> {
+        let mut files = MemoryFiles::default();
+        for key in keys {
+            files.put(key, "x", None);
+        }
+        let mut all: Vec<_> =
+            discover(&files).unwrap().sessions.into_iter().map(|l| (l.id, l.hidden, l.owner)).collect();
+        all.sort();
+        all
+    }
+
+    fn ids(keys: &[&str]) -> Vec<String> {
+        found(keys).into_iter().map(|(id, ..)| id).collect()
+    }
+
+    #[test]
+    fn sessions_lie_in_folders_of_projects_or_beside_them() {
+        let keys = [
+            "sessions/--srv-pi--/2026-02-16T10-20-30-000Z_1470cb256c001234.jsonl",
+            "sessions/--srv-pi--/.2026-02-16T10-20-30-000Z_x.jsonl.1.tmp",
+            "sessions/--srv-pi--/.hidden.jsonl",
+            "sessions/--srv-pi--/notes.txt",
+            "sessions/-home/my-session.jsonl",
+            "sessions/direct.jsonl",
+            "auth.json",
+            "history.jsonl",
+        ];
+        assert_eq!(ids(&keys), ["1470cb256c001234", "direct", "my-session"]);
+    }
+
+    #[test]
+    fn a_folder_of_sessions_is_accepted_as_a_root() {
+        assert_eq!(ids(&["--p--/a.jsonl", "b.jsonl", "other/c.jsonl"]), ["a", "b"]);
+        assert_eq!(ids(&["src/a.jsonl", "readme.md"]), [] as [&str; 0]);
+        assert_eq!(ids(&[]), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn transcripts_of_subagents_belong_to_their_session() {
+        let keys = [
+            "sessions/-p/2026-02-16T10-20-30-000Z_abc.jsonl",
+            "sessions/-p/2026-02-16T10-20-30-000Z_abc/0-Explore.jsonl",
+            "sessions/-p/2026-02-16T10-20-30-000Z_abc/0-Explore/1-Deep.jsonl",
+            "sessions/-p/2026-02-16T10-20-30-000Z_abc/0-Explore/1-Deep/2-Abyss.jsonl",
+            "sessions/-p/2026-02-16T10-20-30-000Z_abc/1.bash.log",
+            "sessions/-p/gone/0-Left.jsonl",
+        ];
+        let sub = |id: &str, owner: &str| (id.to_owned(), Some("subagent"), Some(owner.to_owned()));
+        assert_eq!(
+            found(&keys),
+            [
+                ("abc".to_owned(), None, None),
+                sub("abc.0-Explore", "abc"),
+                sub("abc.0-Explore.1-Deep", "abc.0-Explore"),
+                sub("gone.0-Left", "gone"),
+            ]
+        );
+    }
+
+    #[test]
+    fn ids_may_hold_underscores() {
+        assert_eq!(id_of("2026-02-16T10-20-30-000Z_V1St_XR8_Z5jdHi6B-myT"), "V1St_XR8_Z5jdHi6B-myT");
+        assert_eq!(id_of("2025-12-01T10-00-00_pi-uuid-001"), "pi-uuid-001");
+        assert_eq!(id_of("my_session"), "my_session");
+        assert_eq!(id_of("2026-02-16T10-20-30-000Z_"), "2026-02-16T10-20-30-000Z_");
+    }
+
+    #[test]
+    fn ids_that_look_like_options_or_paths_are_refused() {
+        for good in ["1470cb256c001234", "V1StGXR8_Z5jdHi6B-myT", "01a01fba-0000-7000-a150-000000000621"] {
+            assert!(id_is_valid(good), "{good}");
+        }
+        for bad in ["", "-r", "--help", "../x", "a/b", "a\\b", "x.jsonl", "a b", "a\n", ".", "C:x"] {
+            assert!(!id_is_valid(bad), "{bad:?}");
+        }
+    }
+}

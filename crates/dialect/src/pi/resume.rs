@@ -1,0 +1,66 @@
+//! The command that takes a conversation up again.
+
+use boswell_model::Facts;
+
+use crate::{Located, ResumeCommand};
+
+use super::Flavour;
+use super::layout::id_is_valid;
+
+/// The agent's own command, or none where its id could be taken for an option or a path.
+///
+/// pi's `--resume` takes no argument and opens a picker; the one that names a session is `--session`. All of them look
+/// for the id in the project of the folder they start in, and ask whether to fork when it is elsewhere.
+pub(super) fn resume(flavour: Flavour, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+    let (program, option) = match flavour {
+        Flavour::Pi => ("pi", "--session"),
+        Flavour::Omp => ("omp", "--resume"),
+        Flavour::Xcsh => ("xcsh", "--resume"),
+        Flavour::Boswell => return None,
+    };
+    // A subagent's transcript is no conversation that its agent would take up with a person.
+    if located.hidden == Some("subagent") {
+        return None;
+    }
+    let id = facts.id.as_deref().unwrap_or(&located.id);
+    id_is_valid(id).then(|| ResumeCommand {
+        argv: vec![program.to_owned(), option.to_owned(), id.to_owned()],
+        cwd: facts.project.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::located;
+    use super::*;
+
+    fn argv(flavour: Flavour, id: &str) -> Option<String> {
+        let facts = Facts { id: Some(id.to_owned()), project: Some("/p".to_owned()), ..Facts::default() };
+        let command = resume(flavour, &facts, &located("file-name"))?;
+        assert_eq!(command.cwd.as_deref(), Some("/p"));
+        Some(command.argv.join(" "))
+    }
+
+    #[test]
+    fn each_agent_has_its_own_option() {
+        assert_eq!(argv(Flavour::Pi, "abc").as_deref(), Some("pi --session abc"));
+        assert_eq!(argv(Flavour::Omp, "abc").as_deref(), Some("omp --resume abc"));
+        assert_eq!(argv(Flavour::Xcsh, "abc").as_deref(), Some("xcsh --resume abc"));
+        assert_eq!(argv(Flavour::Boswell, "abc"), None);
+    }
+
+    #[test]
+    fn an_id_that_looks_like_an_option_or_a_path_is_never_used() {
+        for id in ["-r", "--yolo", "/etc/passwd", "../x", "x.jsonl", ""] {
+            assert_eq!(argv(Flavour::Pi, id), None, "{id:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_header_the_name_of_the_file_serves_and_subagents_do_not_resume() {
+        let command = resume(Flavour::Pi, &Facts::default(), &located("file-name")).unwrap();
+        assert_eq!((command.argv[2].as_str(), command.cwd), ("file-name", None));
+        let hidden = Located { hidden: Some("subagent"), ..located("x") };
+        assert_eq!(resume(Flavour::Xcsh, &Facts::default(), &hidden), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The settings in force at a tip, gathered from the whole path to it, also from what a compaction hides.
+
+use boswell_model::json::{Json, Kind, Object};
+use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
+
+use super::Flavour;
+use super::value::{filled, json_text, model_name};
+
+/// Reads the settings along `path`. Of the messages only the last answer is looked at.
+pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
+    let mut settings = Settings::default();
+    let last_answer = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Assistant);
+    for (at, slot) in path.iter().enumerate() {
+        if view.log.kind(*slot) == EntryKind::Setting {
+            // Every answer states the model it came from and so overrides what was chosen before it.
+            let overridden = last_answer.is_some_and(|answer| at < answer);
+            let word = view.log.word(*slot);
+            view.with_object(*slot, |entry| apply(flavour, word, entry, overridden, &mut settings))?;
+        } else if last_answer == Some(at) {
+            let model = view.with_object(*slot, |entry| {
+                let message = entry.get("message")?;
+                model_name(message.get("provider"), message.get("model"))
+            })?;
+            if let Some(model) = model.flatten() {
+                set_model(flavour, "default", &model, &mut settings);
+            }
+        }
+    }
+    Ok(settings)
+}
+
+fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, settings: &mut Settings) {
+    match word {
+        // `null` and nothing both mean that thinking was switched off.
+        "thinking_level_change" => {
+            settings.thinking_level = Some(entry.text("thinkingLevel").map_or("off".into(), Into::into));
+        }
+        "model_change" => {
+            let role = filled(entry.get("role")).unwrap_or_else(|| "default".to_owned());
+            let model = changed_model(entry);
+            if let Some(model) = model.filter(|_| !(overridden && role == "default")) {
+                set_model(flavour, &role, &model, settings);
+            }
+        }
+        "mode_change" => {
+            settings.mode = entry.text("mode").map(Into::into);
+            settings.mode_data = entry.get("data").filter(|d| !d.is_null()).map(json_text);
+        }
+        "ttsr_injection" => {
+            let rules = entry.get("injectedRules");
+            for rule in rules.iter().flat_map(|r| r.items()).filter_map(|r| r.text()) {
+                if !settings.rules.iter().any(|known| *known == rule) {
+                    settings.rules.push(rule.into_owned());
+                }
+            }
+        }
+        "context_change" => {
+            let json = Json::object()
+                .with_some("contextName", entry.get("contextName"))
+                .with_some("tenant", entry.get("tenant"))
+                .with_some("namespace", entry.get("namespace"));
+            settings.set_other("context", json.to_string());
+        }
+        "service_tier_change" => match entry.get("serviceTier").filter(|t| !t.is_null()) {
+            Some(tier) => settings.set_other("service_tier", json_text(tier)),
+            None => settings.other.retain(|(name, _)| name != "service_tier"),
+        },
+        "mcp_tool_selection" => {
+            if let Some(tools) = entry.get("selectedToolNames").filter(|t| t.kind() == Kind::Array) {
+                settings.set_other("mcp_tools", json_text(tools));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The model that a `model_change` names: `model` with the heirs of oh-my-pi, `provider` and `modelId` with pi.
+pub(super) fn changed_model(entry: &Object<'_>) -> Option<String> {
+    filled(entry.get("model")).or_else(|| model_name(entry.get("provider"), entry.get("modelId")))
+}
+
+fn set_model(flavour: Flavour, role: &str, model: &str, settings: &mut Settings) {
+    // pi knows no roles: one model, no table.
+    if role == "default" && !flavour.has_remote_compaction() {
+        settings.model = Some(model.to_owned());
+    } else {
+        settings.set_model(role, model);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pi;
+    use super::super::fixture::{assistant, compaction, context, entry, user, v3};
+
+    #[test]
+    fn an_answer_overrides_the_model_chosen_before_it_and_not_after() {
+        let change = |id, parent| entry("model_change", id, parent, r#""model":"openai/gpt-4""#);
+        let before = v3(&[user("1", "", "a"), change("2", "1"), assistant("3", "2", "b")]);
+        assert_eq!(context(Pi::XCSH, &before, None).settings.model.as_deref(), Some("anthropic/claude-test"));
+        let after = v3(&[user("1", "", "a"), assistant("2", "1", "b"), change("3", "2")]);
+        let settings = context(Pi::XCSH, &after, None).settings;
+        assert_eq!(settings.model.as_deref(), Some("openai/gpt-4"));
+        assert_eq!(settings.models, [("default".to_owned(), "openai/gpt-4".to_owned())]);
+    }
+
+    #[test]
+    fn models_by_role_are_kept_beside_the_default() {
+        let text = v3(&[
+            entry("model_change", "1", "", r#""model":"p/small","role":"smol""#),
+            user("2", "1", "a"),
+            assistant("3", "2", "b"),
+        ]);
+        let settings = context(Pi::OMP, &text, None).settings;
+        assert_eq!(settings.models.len(), 2);
+        assert_eq!(settings.models[0], ("smol".to_owned(), "p/small".to_owned()));
+        assert_eq!(settings.model.as_deref(), Some("anthropic/claude-test"));
+    }
+
+    #[test]
+    fn settings_hidden_by_a_compaction_still_hold() {
+        let text = v3(&[
+            entry("thinking_level_change", "1", "", r#""thinkingLevel":"high""#),
+            user("2", "1", "a"),
+            compaction("3", "2", "sum", "none"),
+        ]);
+        let context = context(Pi::PI, &text, None);
+        assert_eq!(context.settings.thinking_level.as_deref(), Some("high"));
+        assert_eq!(context.items.len(), 1);
+    }
+
+    #[test]
+    fn the_settings_of_xcsh_are_all_read() {
+        let text = v3(&[
+            entry("mode_change", "1", "", r#""mode":"plan","data":{"file":"p.md"}"#),
+            entry("ttsr_injection", "2", "1", r#""injectedRules":["a","b"]"#),
+            entry("ttsr_injection", "3", "2", r#""injectedRules":["b","c"]"#),
+            entry("context_change", "4", "3", r#""contextName":"dev","tenant":"t1","namespace":"n""#),
+            entry("context_change", "5", "4", r#""contextName":"prod","tenant":"t2","namespace":"n""#),
+            entry("service_tier_change", "6", "5", r#""serviceTier":"flex""#),
+            entry("mcp_tool_selection", "7", "6", r#""selectedToolNames":["x"]"#),
+            entry("thinking_level_change", "8", "7", r#""thinkingLevel":null"#),
+        ]);
+        let settings = context(Pi::XCSH, &text, None).settings;
+        assert_eq!(settings.mode.as_deref(), Some("plan"));
+        assert_eq!(settings.mode_data.as_deref(), Some(r#"{"file":"p.md"}"#));
+        assert_eq!(settings.rules, ["a", "b", "c"]);
+        assert_eq!(settings.thinking_level.as_deref(), Some("off"));
+        let other = |name: &str| settings.other.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+        assert_eq!(other("context"), Some(r#"{"contextName":"prod","tenant":"t2","namespace":"n"}"#));
+        assert_eq!(other("service_tier"), Some("\"flex\""));
+        assert_eq!(other("mcp_tools"), Some(r#"["x"]"#));
+    }
+
+    #[test]
+    fn what_nothing_states_is_absent() {
+        let settings = context(Pi::XCSH, &v3(&[user("1", "", "a")]), None).settings;
+        assert_eq!(settings, boswell_model::Settings::default());
+    }
+}

@@ -1,0 +1,108 @@
+//! Questions about JSON values that JavaScript answers in its own way.
+
+use boswell_model::Instant;
+use boswell_model::json::{Json, Kind, Raw};
+
+/// Whether JavaScript takes the value for true.
+pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
+    let Some(value) = value else { return false };
+    match value.kind() {
+        Kind::Null => false,
+        Kind::Bool => value.bool() == Some(true),
+        Kind::Number => value.f64().is_some_and(|n| n != 0.0),
+        Kind::String => value.string().is_some_and(|s| !s.escaped().is_empty()),
+        Kind::Array | Kind::Object => true,
+    }
+}
+
+/// The milliseconds of `new Date(value).getTime()` as they would be printed: what is no date is `null`.
+pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
+    let Some(value) = value else { return Json::Null };
+    match value.kind() {
+        Kind::String => value.text().and_then(|t| Instant::parse(&t)).map(Instant::millis).into(),
+        Kind::Number => value.i64().into(),
+        Kind::Bool => Json::Int(i64::from(value.bool() == Some(true))),
+        Kind::Null => Json::Int(0),
+        Kind::Array | Kind::Object => Json::Null,
+    }
+}
+
+/// The values of several keys in one pass: a message may be megabytes long, and every look at a key walks all of it.
+pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Option<Raw<'a>>; N] {
+    let mut found = [None; N];
+    for (name, value) in object.members() {
+        if let Some((_, place)) = keys.iter().zip(&mut found).find(|(key, _)| name.is(key)) {
+            *place = Some(value);
+        }
+    }
+    found
+}
+
+/// The first value of a key, found without walking what follows it. For questions where a doubled key, which no agent
+/// writes, may be answered by its first value instead of its last.
+pub(super) fn leading<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
+    object.members().find(|(name, _)| name.is(key)).map(|(_, value)| value)
+}
+
+/// The text of a string that is not empty.
+pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
+    value?.text().filter(|t| !t.is_empty()).map(std::borrow::Cow::into_owned)
+}
+
+/// `provider/model`, or the model alone where no provider is stated.
+pub(super) fn model_name(provider: Option<Raw<'_>>, model: Option<Raw<'_>>) -> Option<String> {
+    // Our own writer says `unknown` where readers of the family demand a word; it names no model.
+    let model = filled(model).filter(|model| model != "unknown")?;
+    Some(match filled(provider) {
+        Some(provider) => format!("{provider}/{model}"),
+        None => model,
+    })
+}
+
+/// JSON as text for people.
+pub(super) fn json_text(value: Raw<'_>) -> String {
+    String::from_utf8_lossy(value.bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Option<Raw<'_>> {
+        Raw::parse(text.as_bytes()).ok()
+    }
+
+    #[test]
+    fn truth_is_what_javascript_says() {
+        for yes in ["1", "true", "\"a\"", "[]", "{}"] {
+            assert!(truthy(raw(yes)), "{yes}");
+        }
+        for no in ["0", "false", "\"\"", "null"] {
+            assert!(!truthy(raw(no)), "{no}");
+        }
+        assert!(!truthy(None));
+    }
+
+    #[test]
+    fn dates_become_milliseconds_or_null() {
+        assert_eq!(date_millis(raw("\"2025-01-01T00:00:00Z\"")), Json::Int(1_735_689_600_000));
+        assert_eq!(date_millis(raw("17")), Json::Int(17));
+        assert_eq!(date_millis(raw("null")), Json::Int(0));
+        assert_eq!(date_millis(raw("\"yesterday\"")), Json::Null);
+        assert_eq!(date_millis(None), Json::Null);
+    }
+
+    #[test]
+    fn one_pass_finds_what_single_looks_find() {
+        let value = raw(r#"{"a":1,"b":2,"a":3,"\u0063":4}"#).unwrap();
+        let found = pick(value, ["a", "c", "d"]).map(|v| v.and_then(|v| v.i64()));
+        assert_eq!(found, [Some(3), Some(4), None]);
+    }
+
+    #[test]
+    fn a_model_without_provider_is_named_alone() {
+        assert_eq!(model_name(raw("\"p\""), raw("\"m\"")).as_deref(), Some("p/m"));
+        assert_eq!(model_name(None, raw("\"m\"")).as_deref(), Some("m"));
+        assert_eq!(model_name(raw("\"p\""), None), None);
+    }
+}
