@@ -7,18 +7,26 @@
 //! It is not a database, not a server and not a search engine: no background work, no network, no printing, no look at
 //! the environment (discovery takes it as an argument).
 
+pub mod attachments;
 mod backend;
+pub mod blobs;
+pub mod breadcrumb;
 mod chance;
 mod check;
+pub mod checkpoint;
+mod custom;
 mod digest;
 pub mod disk;
 mod journal;
+pub mod launch;
 mod lease;
 mod links;
 pub mod locks;
+pub mod memory;
 mod native;
 mod notes;
 mod operations;
+pub mod prompts;
 mod resolve;
 mod runner;
 mod session;
@@ -28,16 +36,22 @@ mod summary;
 mod vault;
 mod writer;
 
+pub use attachments::Attachments;
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use blobs::{BlobId, Blobs};
 pub use chance::{Chance, SystemChance};
 pub use check::{Report, check};
+pub use checkpoint::Checkpoints;
 pub use digest::Digest;
 pub use journal::DamagedLine;
+pub use launch::Launch;
 pub use lease::Wait;
 pub use links::Conversation;
 pub use locks::Owner;
+pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
 pub use operations::{LateLines, ListedOperation};
+pub use prompts::Prompts;
 pub use resolve::{Resolved, Selector};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};

@@ -5,6 +5,7 @@
 
 use memchr::memchr2;
 
+use super::raw::Index;
 use super::{Quotes, Raw, Str};
 
 /// Where and why a value is not JSON.
@@ -63,12 +64,18 @@ pub struct Member {
 pub struct Object<'a> {
     bytes: &'a [u8],
     members: &'a [Member],
+    quotes: Option<&'a Quotes>,
 }
 
 impl<'a> Object<'a> {
     /// Joins the bytes that were scanned with the members that [`scan_object`] found in them.
     pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
-        Object { bytes, members }
+        Object { bytes, members, quotes: None }
+    }
+
+    /// The same for an object at the start of a line whose quotes were indexed.
+    pub fn indexed(bytes: &'a [u8], members: &'a [Member], quotes: &'a Quotes) -> Self {
+        Object { bytes, members, quotes: Some(quotes) }
     }
 
     /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
@@ -89,7 +96,7 @@ impl<'a> Object<'a> {
 
     /// The object as a value.
     pub fn raw(&self) -> Raw<'a> {
-        Raw::trusted(self.bytes)
+        Raw::indexed(self.bytes, self.quotes.map(|quotes| Index { quotes, at: 0 }))
     }
 
     fn key(&self, m: &Member) -> Str<'a> {
@@ -97,7 +104,11 @@ impl<'a> Object<'a> {
     }
 
     fn value(&self, m: &Member) -> Raw<'a> {
-        Raw::trusted(self.bytes.get(m.start..m.end).unwrap_or(b"null"))
+        let index = self.quotes.map(|quotes| Index { quotes, at: m.start });
+        match self.bytes.get(m.start..m.end) {
+            Some(bytes) => Raw::indexed(bytes, index),
+            None => Raw::trusted(b"null"),
+        }
     }
 }
 
