@@ -13,16 +13,23 @@
 
 pub mod base64;
 pub mod bench_corpus;
+pub mod chance;
 pub mod clock;
+pub mod conformance;
 pub mod corpus;
+pub mod crash_disk;
 pub mod damage;
 pub mod disk;
+pub mod fault_disk;
 pub mod files;
+pub mod fuzz;
 pub mod home;
 pub mod jsonl;
 pub mod make;
+pub mod oracle;
 pub mod phrase;
 pub mod rng;
+pub mod rows;
 pub mod sha256;
 pub mod snapshot;
 
