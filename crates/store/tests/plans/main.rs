@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what a test needs and does not get stops it")]
 
 mod crash;
+mod crash_disk;
 mod locks;
 mod steps;
 mod support;
