@@ -20,7 +20,11 @@ pub(crate) struct TestChance {
 
 impl TestChance {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(TestChance { millis: AtomicI64::new(1_800_000_000_000), count: AtomicU64::new(0) })
+        Self::counting_from(0)
+    }
+
+    pub(crate) fn counting_from(first: u64) -> Arc<Self> {
+        Arc::new(TestChance { millis: AtomicI64::new(1_800_000_000_000), count: AtomicU64::new(first) })
     }
 }
 
