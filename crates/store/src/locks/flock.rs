@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{Wait, try_until};
+use super::Wait;
+use super::taking::try_until;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
 
 /// clinvoker's lock while it is held. Dropping it lets go; the file stays.

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{Alive, Liveness, Wait, try_until};
+use super::taking::try_until;
+use super::{Alive, Liveness, Wait};
 use crate::chance::Chance;
 use crate::disk::{Disk, Open, durable};
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
-use super::{Owner, Wait, try_until};
+use super::taking::try_until;
+use super::{Owner, Wait};
 use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
 use crate::lease::lock_path;

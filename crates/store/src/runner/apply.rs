@@ -8,7 +8,7 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts};
 use super::lower::Content;
-use super::place;
+use super::place::place;
 use crate::digest::{CHUNK, Digest, chunks};
 use crate::disk::{Disk, DiskFile, Open, durable};
 use crate::vault::Vault;

@@ -10,7 +10,7 @@ use boswell_dialect::{Check, Modified, Plan, Step};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
-use super::place;
+use super::place::{place, shown};
 use crate::digest::{Digest, Hasher, hash_file};
 use crate::disk::{Disk, Open, Stat, StatKind, durable};
 
@@ -349,10 +349,6 @@ fn edited(key: &str, bytes: &[u8], at: Option<u64>, old: &[u8], new: &[u8]) -> R
     let Some(at) = found else { return Err(conflict("what is to be replaced does not stand there".to_owned())) };
     let (head, rest) = bytes.split_at(at);
     Ok([head, new, rest.get(old.len()..).unwrap_or_default()].concat())
-}
-
-pub(crate) fn shown(key: &str) -> String {
-    format!("`{}`", key.escape_debug())
 }
 
 fn not_a_file(key: &str) -> Error {

@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord};
 use crate::digest::Digest;
-use crate::disk::{StatKind, durable};
+use crate::disk::durable;
 
 /// For how many days copies are kept, by reason; none is for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,40 @@ impl Vault {
         if !gone.is_empty() {
             self.forget(goes)?;
         }
+        let (orphans, bytes) = self.remove_orphans()?;
+        done.objects += orphans;
+        done.bytes += bytes;
         Ok(done)
+    }
+
+    /// Removes what a crash left: half-written copies, and copies that the log never came to speak of.
+    fn remove_orphans(&self) -> Result<(usize, u64)> {
+        let log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
+        let known: HashSet<String> = self.list()?.0.iter().map(|record| record.sha256.to_string()).collect();
+        let objects = self.home.join("vault/objects");
+        let mut done = (0, 0);
+        for shelf in self.names(&objects)? {
+            for name in self.names(&objects.join(&shelf))? {
+                let hex = format!("{shelf}{name}");
+                // A line that cannot be read any more may still name its copy.
+                if known.contains(&hex) || memchr::memmem::find(&log, hex.as_bytes()).is_some() {
+                    continue;
+                }
+                if let Some(bytes) = self.remove_file(&objects.join(&shelf).join(&name))? {
+                    done = (done.0 + 1, done.1 + bytes);
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Names in a folder; none if it is not there.
+    fn names(&self, folder: &std::path::Path) -> Result<Vec<String>> {
+        match self.disk.list(folder) {
+            Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::io(folder.display(), "list", error)),
+        }
     }
 
     /// Takes lines out of the log. Lines that say nothing stay: they may be all that is left of a record.
@@ -160,16 +193,10 @@ impl Vault {
 
     /// Operations whose intent is still there.
     fn unfinished(&self) -> Result<HashSet<String>> {
-        let folder = self.home.join("ops");
-        let fault = |error| Error::io(folder.display(), "list", error);
-        match self.disk.stat(&folder).map_err(fault)? {
-            Some(stat) if stat.kind == StatKind::Folder => {}
-            _ => return Ok(HashSet::new()),
-        }
-        let names = self.disk.list(&folder).map_err(fault)?;
+        let names = self.names(&self.home.join("ops"))?;
         Ok(names
             .iter()
-            .filter_map(|(name, _)| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
+            .filter_map(|name| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
             .collect())
     }
 }

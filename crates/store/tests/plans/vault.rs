@@ -8,7 +8,7 @@ use boswell_store::disk::{Disk, Open, RealDisk};
 use boswell_store::{Chance, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef};
 use boswell_testkit::disk;
 
-use crate::support::{Place, session, tree};
+use crate::support::{FailingDisk, Fault, Place, Then, session, tree};
 use crate::undo::run;
 
 const DAY: i64 = 86_400_000;
@@ -34,6 +34,25 @@ fn purging_leaves_no_copy_but_those_that_others_need() {
     }
     assert_eq!(runner.restore(&session()).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(runner.vault().purge(&session()).unwrap().records, 0);
+}
+
+#[test]
+fn what_a_crash_left_of_a_copy_goes_with_the_next_purge() {
+    let place = Place::new();
+    place.put("doc", "secret of mine");
+    let mut left = 0;
+    for at in 0..60 {
+        let broken = FailingDisk::at(at, Fault::Half, Then::Dead);
+        let _ = place.runner_on(broken).vault().keep(&place.root(), "doc", &session(), Reason::Kept);
+        let copies = || {
+            let files = tree(place.home().parent().unwrap());
+            files.iter().filter(|(key, file)| key.contains("vault/objects/") && file.is_some()).count()
+        };
+        left += usize::from(copies() > 0 && place.runner().vault().of(&session()).unwrap().is_empty());
+        place.runner().vault().purge(&session()).unwrap();
+        assert_eq!(copies(), 0, "{at}");
+    }
+    assert!(left > 2, "{left}");
 }
 
 #[test]
