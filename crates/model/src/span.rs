@@ -458,6 +458,25 @@ mod tests {
     }
 
     #[test]
+    fn the_objects_of_an_array_are_records_and_all_else_is_frame() {
+        let tiles = |bytes: &[u8]| {
+            let mut kinds = Vec::new();
+            let mut all = Vec::new();
+            Splitter::default().document(bytes, Framing::Document, &mut |piece| {
+                assert_eq!(piece.span.at, all.len() as u64, "spans follow each other");
+                all.extend_from_slice(piece.bytes);
+                kinds.push(matches!(piece.span.kind, SpanKind::Record { .. }));
+            });
+            assert_eq!(all, bytes, "spans tile the file");
+            kinds.into_iter().filter(|is_record| *is_record).count()
+        };
+        assert_eq!(tiles(b"\xEF\xBB\xBF [\n {\"a\":1},\n 7, {\"b\":[{}]}\n]\n"), 2);
+        assert_eq!(tiles(b"[]"), 0);
+        assert_eq!(tiles(b"[{\"a\":1}"), 0, "torn");
+        assert_eq!(tiles(b"[{\"a\":1}] x"), 0, "followed by something else");
+    }
+
+    #[test]
     fn rows_of_a_document_are_records_and_all_else_is_frame() {
         let doc = b"{\n \"v\":1, \"messages\" : [\n  {\"id\":\"0\"},\n  7, {\"id\":\"1\"}\n ] }\n";
         let mut out = Vec::new();

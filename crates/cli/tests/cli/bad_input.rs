@@ -283,7 +283,7 @@ fn stores_that_are_named_wrongly_are_explained() {
     for when in ["soon", "", "2026-13-45", "-3d", "99999999999999999999d"] {
         bench.run(["list", &format!("--since={when}")]).ends(2).says("is no time");
     }
-    bench.run(["memory", "a", "b"]).ends(2).says("memory cannot `b`");
+    bench.run(["memory", "a", "b"]).ends(2).says("memory cannot `a b`");
 }
 
 #[test]

@@ -57,6 +57,8 @@ const AT_LARGE: &[&[&str]] = &[
     &["check"],
     &["memory"],
     &["memory", "all"],
+    &["memory", "all", "search", "build"],
+    &["memory", "check"],
     &["memory", "/home/dev/work/demo", "show"],
     &["show", "@last"],
     &["resume", "--print"],
