@@ -238,7 +238,7 @@ impl SessionWriter {
     }
 }
 
-/// Records of the branch that ends at `tip`, labels aside, and new labels for those that have one.
+/// Records of the branch that ends at `tip`, and new labels for those that have one.
 fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {
     let log = source.log();
     let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
@@ -246,13 +246,13 @@ fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn D
     let mut last: Option<String> = None;
     let mut dropped = false;
     for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
-        if log.kind(*slot) == EntryKind::Label {
+        let mut record = source.entry(*slot)?.bytes;
+        if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
             dropped = true;
             continue;
         }
-        let mut record = source.entry(*slot)?.bytes;
         if dropped {
-            // What hung below a label hangs below what the label hung below.
+            // What hung below an entry that does not come along hangs below what that one hung below.
             let parent = Json::from(last.as_deref()).to_bytes();
             record = set_member(&record, &["parentId"], &parent).map_err(|fault| {
                 Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
@@ -273,6 +273,12 @@ fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn D
         last = Some(id);
     }
     Ok(records)
+}
+
+/// Whether a record says something that holds for the session it stands in, not for one that is made from it.
+fn is_of_the_source(record: &[u8]) -> bool {
+    let kind = Raw::trusted(record).get("customType");
+    kind.is_some_and(|kind| kind.is("boswell.status") || kind.is("boswell.leaf"))
 }
 
 fn pending_name(visible: &Path) -> PathBuf {
