@@ -260,7 +260,9 @@ impl SessionWriter {
         let settings = session.context(tip)?.settings;
         let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.into_owned(), tokens_before };
         let mut drafts = vec![Draft::new(body)];
-        for (role, model) in settings.models {
+        // Dialects without roles keep no table of models.
+        let alone = settings.model.filter(|_| settings.models.is_empty()).map(|model| ("default".to_owned(), model));
+        for (role, model) in settings.models.into_iter().chain(alone) {
             drafts.push(Draft::new(Body::Model { model, role: Some(role).filter(|r| r != "default") }));
         }
         drafts.extend(settings.thinking_level.map(|level| Draft::new(Body::ThinkingLevel(level))));
