@@ -1,5 +1,6 @@
 //! Making, opening and changing sessions of a store that can be written.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -281,6 +282,8 @@ fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn D
     let mut records = Vec::new();
     let mut last: Option<String> = None;
     let mut dropped = false;
+    // A label on what does not come along would point at nothing.
+    let mut kept = HashSet::new();
     for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
         let mut record = source.entry(*slot)?.bytes;
         if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
@@ -295,12 +298,13 @@ fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn D
             })?;
             dropped = false;
         }
-        last = Some(log.label(*slot).into_owned());
+        let id = log.label(*slot).into_owned();
+        kept.insert(id.clone());
+        last = Some(id);
         records.push(record);
     }
-    let kept: Vec<String> = path.iter().map(|slot| log.label(*slot).into_owned()).collect();
     for (target, label) in source.facts().labels_now() {
-        if !kept.iter().any(|id| id == target) {
+        if !kept.contains(target) {
             continue;
         }
         let id = chance.hex16();

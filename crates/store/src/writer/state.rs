@@ -34,6 +34,8 @@ pub(crate) struct Opened {
 pub(super) struct State {
     pub(super) path: PathBuf,
     visible: Option<PathBuf>,
+    /// Stands there when a sync of somebody failed.
+    doubt: PathBuf,
     pub(super) file: Arc<dyn DiskFile>,
     tail: Tail,
     known: Option<KnownIds>,
@@ -72,6 +74,7 @@ impl State {
         Ok(State {
             path,
             visible,
+            doubt: doubt.to_owned(),
             file,
             tail,
             known: None,
@@ -154,6 +157,13 @@ impl State {
         let mine = self.file.stat().map_err(fault)?.identity;
         let leads_here =
             |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
+        if disk.stat(&self.doubt).map_err(fault)?.is_some() {
+            // A sync that failed for another writer may have thrown away bytes of ours, and later ones do not tell.
+            let what = format!("another writer could not sync the log `{}`", self.path.display());
+            let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
+            self.latch(&error);
+            return Err(error);
+        }
         if leads_here(&self.path)? {
             return Ok(());
         }
