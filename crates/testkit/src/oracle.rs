@@ -2,7 +2,7 @@
 //!
 //! It reads logs in its own simple way, one JSON object a line, so that it does not share a fault with what it judges.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -103,17 +103,21 @@ impl Oracle {
     pub fn reopened(&mut self, log: &[u8], died: Survives, place: &str) {
         let faults = self.faults(log, died);
         assert!(faults.is_empty(), "{place}: {}\nlog: {}", faults.join("; "), log.escape_ascii());
-        let there: BTreeSet<String> = self.entries(log).into_iter().filter_map(|(id, _)| id).collect();
-        self.acknowledged.retain(|(id, _)| there.contains(id));
+        let promised: BTreeMap<String, Survives> = std::mem::take(&mut self.acknowledged).into_iter().collect();
+        for id in self.entries(log).into_iter().filter_map(|(id, _)| id) {
+            let promise = promised.get(&id).map_or(died, |promise| died.max(*promise));
+            self.acknowledged.push((id, promise));
+        }
         self.found = log.to_vec();
         if died == Survives::Machine {
             self.durable = log.to_vec();
         }
     }
 
-    /// Whole records, each with its id and its line; other lines are torn or foreign, and only their bytes count.
+    /// Whole records, each with its id and its line; other lines are torn or foreign, and only their bytes count. The last one
+    /// may lack its line end.
     fn entries(&self, log: &[u8]) -> Vec<(Option<String>, Vec<u8>)> {
-        let lines = log.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
+        let lines = log.split(|byte| *byte == b'\n');
         let object = |line: &[u8]| match serde_json::from_slice(line) {
             Ok(Value::Object(object)) => Some(object),
             _ => None,

@@ -3,7 +3,7 @@
 use super::disk::{CrashDisk, Keep};
 
 /// How many different subsets of the unsynced facts are tried at each call.
-const SUBSETS: u64 = 12;
+const SUBSETS: u64 = 6;
 
 /// A crash, and what the next boot finds.
 #[derive(Debug)]
