@@ -67,7 +67,7 @@ impl State {
             let _held = append_lock.take(disk.as_ref())?;
             copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
         }
-        let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(fault)?.into();
+        let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(|error| cannot_open(&path, error))?.into();
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
         let tail = Tail::read(dialect, file.as_ref()).map_err(fault)?;
         let end = tail.end;
@@ -441,6 +441,24 @@ impl State {
         let doubt = self.in_doubt();
         if doubt.is_empty() { "no entry is in doubt".to_owned() } else { format!("in doubt: {}", doubt.join(", ")) }
     }
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> Error {
+    if is_link(&error) {
+        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
+            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
+    }
+    Error::io(path.display(), "open", error)
+}
+
+#[cfg(unix)]
+fn is_link(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link(_error: &std::io::Error) -> bool {
+    false
 }
 
 /// What the first lines say of the session.
