@@ -1,9 +1,10 @@
 //! One of many processes that work on the same session, for the tests that kill them.
 //!
 //! `hammer ROLE HOME SESSION NAME COUNT [BATCH]`. Each entry is called `NAME-NUMBER`, which is its id or begins its text, and
-//! is printed once the entry is acknowledged. Roles: `drive` (one lease for all), `share` (a lease for each batch), `annotate` (no lease), `hold` (takes the
-//! lease and waits for the end of its input), `read` (reads until the end of its input), `foreign` (appends to the file that
-//! SESSION names, without any lock, whole lines and half ones).
+//! is printed once the entry is acknowledged. Roles: `create` and `defer` (make the session, visible at once or with its first
+//! answer), `drive` (one lease for all), `share` (a lease for each batch), `annotate` (no lease), `hold` (takes the lease and
+//! waits for the end of its input), `read` (reads until the end of its input), `foreign` (appends to the file that SESSION
+//! names, without any lock, whole lines and half ones).
 
 #![expect(clippy::print_stdout, reason = "what it prints is what the tests look at")]
 
@@ -14,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
 use boswell_store::{
-    Body, Draft, Durability, Error, ErrorKind, Expect, Outcome, Receipt, Result, SessionWriter, Store, Wait,
+    Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, SessionWriter, Store,
+    Visible, Wait,
 };
 
 struct Task {
@@ -33,6 +35,8 @@ fn main() -> Result<()> {
     let (count, batch) = (number(), number());
     let task = Task { home, session, name, count, batch };
     match role.as_str() {
+        "create" => create(&task, Visible::AtOnce),
+        "defer" => create(&task, Visible::WithFirstAnswer),
         "drive" => drive(&task),
         "share" => share(&task),
         "annotate" => annotate(&task),
@@ -60,6 +64,16 @@ fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
         .try_for_each(|name| out.write_all(format!("{name}\n").as_bytes()))
         .and_then(|()| out.flush())
         .map_err(|error| Error::io("stdout", "write to", error))
+}
+
+fn create(task: &Task, visible: Visible) -> Result<()> {
+    let new = NewSession { visible, ..NewSession::in_project("/work/demo").with_id(&task.session) };
+    let writer = Store::open(&task.home)?.create(new)?;
+    println!("created");
+    for number in 0..task.count {
+        say(&[writer.append(draft(task, number).with_id(format!("{}-{number}", task.name)))?])?;
+    }
+    writer.close(Outcome::Completed)
 }
 
 fn drive(task: &Task) -> Result<()> {

@@ -79,7 +79,8 @@ impl Store {
         };
         // Under its name only when it is whole: half a header would take the id and be no session.
         durable::put(writing.disk.as_ref(), &path, &log.bytes, &writing.chance.hex16())?;
-        sync_names(writing.disk.as_ref(), &path, self.root())?;
+        // Whoever made the folders may have died before it synced them.
+        sync_names(writing.disk.as_ref(), &folder, self.root())?;
         self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
     }
 

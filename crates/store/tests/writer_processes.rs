@@ -6,37 +6,20 @@
     reason = "a test plants, looks and stops at the first surprise"
 )]
 
+mod hammer;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 
 use boswell_store::{Draft, ErrorKind, NewSession, Outcome, SessionWriter, Store, Wait};
 use boswell_testkit::Rng;
+use hammer::hammer;
 use serde_json::Value;
 use tempfile::TempDir;
 
 const ID: &str = "shared";
-
-/// The program that the tests start. Built here when cargo was asked for this test alone.
-fn hammer() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let test = std::env::current_exe().unwrap();
-        let path = test.parent().unwrap().parent().unwrap().join("examples").join("hammer");
-        if let Some(cargo) = std::env::var_os("CARGO") {
-            let mut build = Command::new(cargo);
-            build.args(["build", "--quiet", "--package", "boswell-store", "--example", "hammer"]);
-            if !cfg!(debug_assertions) {
-                build.arg("--release");
-            }
-            assert!(build.status().unwrap().success());
-        }
-        assert!(path.exists(), "{} is not built", path.display());
-        path
-    })
-}
 
 struct Home {
     folder: TempDir,
