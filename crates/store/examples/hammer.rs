@@ -50,7 +50,7 @@ fn main() -> Result<()> {
 /// Entries of different kinds and lengths; a few are long enough for more than a page.
 fn draft(task: &Task, number: usize) -> Draft {
     let text = format!("{}-{number} {}", task.name, "x".repeat(number * 37 % 500 + number % 50 / 49 * 9000));
-    if number % 2 == 0 { Draft::user(text) } else { Draft::assistant(text) }
+    if number.is_multiple_of(2) { Draft::user(text) } else { Draft::assistant(text) }
 }
 
 fn say(receipts: &[Receipt]) -> Result<()> {
@@ -160,7 +160,6 @@ fn read(task: &Task) -> Result<()> {
 }
 
 /// A program that knows nothing of locks.
-#[expect(clippy::disallowed_types, reason = "it stands for somebody else's program")]
 fn foreign(task: &Task) -> std::io::Result<()> {
     let mut file = std::fs::OpenOptions::new().append(true).open(&task.session)?;
     for number in 0..task.count {

@@ -65,7 +65,10 @@ impl State {
         let fault = |error| Error::io(path.display(), "open", error);
         if disk.stat(doubt).map_err(fault)?.is_some() {
             let _held = append_lock.take(disk.as_ref())?;
-            copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
+            // Another writer may have copied it while we waited: a second copy would fence that one off.
+            if disk.stat(doubt).map_err(fault)?.is_some() {
+                copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
+            }
         }
         let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(|error| cannot_open(&path, error))?.into();
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
