@@ -83,4 +83,5 @@ pub(crate) enum Command {
     Label(command::label::LabelArgs),
     Status(command::status::StatusArgs),
     Close(command::status::CloseArgs),
+    Checkout(command::checkout::CheckoutArgs),
 }

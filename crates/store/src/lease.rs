@@ -97,7 +97,7 @@ impl AppendLock {
     }
 }
 
-fn lock_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "lock")
 }
 

@@ -12,7 +12,7 @@ use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
 use crate::disk::{Disk, MemoryDisk, RealDisk, durable};
 use crate::lease::{Holder, Lease, Wait};
-use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts, sync_names};
+use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
 
 impl Store {
@@ -77,10 +77,7 @@ impl Store {
             Visible::WithFirstAnswer if !answered => (pending_name(&visible), Some(visible)),
             _ => (visible, None),
         };
-        // Under its name only when it is whole: half a header would take the id and be no session.
-        durable::put(writing.disk.as_ref(), &path, &log.bytes, &writing.chance.hex16())?;
-        // Whoever made the folders may have died before it synced them.
-        sync_names(writing.disk.as_ref(), &folder, self.root())?;
+        durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
         self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
     }
 

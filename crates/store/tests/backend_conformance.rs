@@ -69,19 +69,16 @@ fn sessions_in_rows_read_as_they_do_in_files() {
 }
 
 #[test]
-#[ignore = "fails: `Session::export` adds byte counts to positions"]
 fn sessions_in_rows_are_exported_whole() {
     conformance::exports(&rows);
 }
 
 #[test]
-#[ignore = "fails: `Reader::line` takes position + length for the length of the log, and `Session::revision` prints that"]
 fn sessions_in_rows_have_revisions_that_grow() {
     conformance::revisions(&rows);
 }
 
 #[test]
-#[ignore = "fails: `Summary::peek` takes positions for bytes: the whole log is `read(0, end)`, the tail begins at `end - WINDOW`"]
 fn sessions_in_rows_are_listed_as_in_files() {
     conformance::summaries(&rows);
 }

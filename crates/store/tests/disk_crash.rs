@@ -150,12 +150,12 @@ fn every_failing_call_is_told_and_costs_nothing_that_was_there() {
 }
 
 #[test]
-fn an_append_costs_one_sync_and_touches_nothing_else() {
+fn appended_lines_cost_one_sync_for_them_and_one_for_the_name_and_touch_nothing_else() {
     let disk = CrashDisk::new(10);
     prepare_old(&disk);
     disk.settle();
     append_lines(&disk, file(), NEW).unwrap();
-    assert_eq!((disk.calls(), disk.syncs()), (2, 1));
+    assert_eq!((disk.calls(), disk.syncs()), (3, 2));
     assert_eq!(disk.snapshot().len(), 3);
     assert!(disk.open(file(), Open::Read).is_ok());
 }

@@ -81,11 +81,30 @@ impl ObjectReader for Rows {
         Ok(bytes)
     }
 
-    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         for (number, (at, bytes)) in (number..).zip(self.from(from)) {
             sink(Line { at, number, bytes });
         }
-        Ok(())
+        self.end()
+    }
+
+    fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
+        let window = usize::try_from(window).unwrap_or(usize::MAX);
+        let rows: Vec<(u64, &[u8])> = self.from(0).collect();
+        let reach = |rows: &mut dyn Iterator<Item = &(u64, &[u8])>| {
+            let mut bytes = 0;
+            rows.take_while(|(_, row)| {
+                bytes += row.len();
+                bytes <= window
+            })
+            .count()
+        };
+        let head = reach(&mut rows.iter()).max(1).min(rows.len());
+        let tail = (rows.len() - reach(&mut rows.iter().rev())).max(head);
+        for (place, (at, bytes)) in rows.iter().enumerate().filter(|(place, _)| *place < head || *place >= tail) {
+            sink(Line { at: *at, number: place as u64 + 1, bytes });
+        }
+        Ok(tail > head)
     }
 }
 
@@ -106,10 +125,14 @@ impl ObjectReader for Bytes {
         Ok(self.bytes[from..to].to_vec())
     }
 
-    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = boswell_model::Lines::new(from, number);
         lines.push(&self.read(from, u64::MAX)?, sink);
         lines.finish(sink);
-        Ok(())
+        self.end()
+    }
+
+    fn ends(&self, _window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
+        self.lines(0, 1, sink).map(|_| false)
     }
 }

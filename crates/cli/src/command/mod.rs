@@ -4,6 +4,7 @@ pub(crate) mod append;
 pub(crate) mod attachments;
 pub(crate) mod branch;
 pub(crate) mod check;
+pub(crate) mod checkout;
 pub(crate) mod context;
 pub(crate) mod export;
 pub(crate) mod files;
@@ -59,5 +60,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Label(args)) => label::run(&machine, args),
         Some(Command::Status(args)) => status::run(&machine, args),
         Some(Command::Close(args)) => status::close(&machine, args),
+        Some(Command::Checkout(args)) => checkout::run(&machine, args),
     }
 }

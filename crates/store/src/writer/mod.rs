@@ -247,7 +247,7 @@ impl Inner {
 }
 
 /// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
-pub(crate) fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
+fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
     let mut at = path;
     loop {
         let synced = durable::sync_parent(disk, at);

@@ -323,7 +323,7 @@ impl State {
     /// Appends bytes on a line of their own and finds out where they landed.
     fn write(&mut self, dialect: &dyn Dialect, bytes: &[u8]) -> Result<u64> {
         if bytes.is_empty() {
-            return Ok(self.end);
+            return self.end_last_record(dialect);
         }
         let mut line = Vec::with_capacity(bytes.len() + 1);
         if !self.tail.ended() {
@@ -339,6 +339,19 @@ impl State {
         self.tail.wrote(expected);
         self.end = expected;
         Ok(expected - bytes.len() as u64)
+    }
+
+    /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a line with what comes next.
+    fn end_last_record(&mut self, dialect: &dyn Dialect) -> Result<u64> {
+        if !self.tail.ended() && self.tail.is_record(dialect, self.file.as_ref()).map_err(|error| self.unread(error))? {
+            self.append_bytes(b"\n")?;
+            self.read_up_to(dialect, self.end + 1)?;
+        }
+        Ok(self.end)
+    }
+
+    fn unread(&self, error: std::io::Error) -> Error {
+        Error::io(self.path.display(), "read", error)
     }
 
     /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as long as they share a line.

@@ -63,6 +63,12 @@ impl Tail {
         self.line == self.end
     }
 
+    /// Whether what stands behind the last line end is a whole record.
+    pub(super) fn is_record(&self, dialect: &dyn Dialect, file: &dyn DiskFile) -> io::Result<bool> {
+        let bytes = read_range(file, self.line, self.end)?;
+        Ok(last_id(dialect, &bytes, self.line).is_some())
+    }
+
     /// Takes note of whole lines that we wrote ourselves.
     pub(super) fn wrote(&mut self, end: u64) {
         (self.end, self.line) = (end, end);
