@@ -69,10 +69,14 @@ impl KnownIds {
             Parent::Root => parent.is_none(),
             Parent::Entry(wanted) => parent.as_deref() == Some(wanted),
         };
-        let equal = Raw::trusted(&wanted).members().all(|(key, value)| {
-            let key = key.to_text();
-            free(&key) || stored.get(&key).is_some_and(|have| have.bytes() == value.bytes())
-        });
-        Ok(same_parent && equal)
+        let wanted = Raw::trusted(&wanted);
+        // Both ways: what the caller left out, such as a label that is taken away, is content too.
+        let within = |one: Raw<'_>, other: Raw<'_>| {
+            one.members().all(|(key, value)| {
+                let key = key.to_text();
+                free(&key) || other.get(&key).is_some_and(|have| have.bytes() == value.bytes())
+            })
+        };
+        Ok(same_parent && within(wanted, stored) && within(stored, wanted))
     }
 }
