@@ -78,7 +78,7 @@ impl Store {
             _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
+        self.writer_on(&id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -132,6 +132,7 @@ impl Store {
                 Some(path) => {
                     let reference = SessionRef::new(self.dialect().name(), id);
                     read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
+                        .map(|session| session.with_blobs(self.blobs()))
                 }
                 None => Err(error),
             },
@@ -164,7 +165,7 @@ impl Store {
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
             Ok(Located { id, key: Some(key), .. }) => {
-                Ok((id, Opened { path: self.root().join(key), visible: None, named: false }))
+                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
             }
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
             Err(error) => Err(error),
@@ -176,7 +177,7 @@ impl Store {
         match self.pending(id)? {
             Some(path) => {
                 let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false }))
+                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
