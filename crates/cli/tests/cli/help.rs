@@ -44,7 +44,7 @@ fn the_examples_of_help_are_understood_by_the_parser() {
         let examples = text.split_once("Examples:\n").unwrap().1.to_owned();
         for line in examples.lines().filter_map(|line| line.split_once("boswell ").map(|(_, rest)| rest)) {
             // The comment stands behind two spaces; pipes and redirections are the shell's.
-            let typed = line.split("  ").next().unwrap_or(line).split(['|', '>', '<']).next().unwrap_or(line);
+            let typed = line.split("  ").next().unwrap_or(line).split(['|', '>', '<', '&']).next().unwrap_or(line);
             let words = words(typed);
             let ran = bench.run(words.iter().filter(|word| !matches!(word.as_str(), "--extract" | "./pictures")));
             assert!(!ran.stderr.contains("Usage:"), "`boswell {line}` is not understood: {}", ran.stderr);

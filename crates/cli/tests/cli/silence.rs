@@ -55,6 +55,7 @@ const AT_LARGE: &[&[&str]] = &[
     &["stores", "--pairs"],
     &["projects"],
     &["check"],
+    &["ops"],
     &["memory"],
     &["memory", "all"],
     &["memory", "all", "search", "build"],
