@@ -12,7 +12,7 @@ use boswell_store::disk::RealDisk;
 use boswell_store::locks::Locks;
 use boswell_store::{
     Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores, Summaries,
-    SystemChance,
+    Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
