@@ -87,8 +87,10 @@ impl Summary {
 
     /// Bookkeeping alone is no conversation, unless somebody gave it a name.
     fn holds_nothing(&self) -> bool {
+        // One of our own was made by somebody who will want to find it.
+        let own = self.reference.dialect == "boswell";
         let bare = self.located.framing == Framing::Lines && !self.conversation && self.facts.title.is_none();
-        self.records == 0 || bare
+        !own && (self.records == 0 || bare)
     }
 }
 
