@@ -1,6 +1,6 @@
 //! Making, opening and changing sessions of a store that can be written.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -279,38 +279,45 @@ fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn D
     let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
     let mut records = Vec::new();
     let mut last: Option<String> = None;
-    let mut dropped = false;
-    // A label on what does not come along would point at nothing.
     let mut kept = HashSet::new();
+    // What does not come along, with what stands in its place: the next entry that does.
+    let mut left: HashMap<String, String> = HashMap::new();
+    let mut waiting: Vec<String> = Vec::new();
     for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
         let mut record = source.entry(*slot)?.bytes;
+        let id = log.label(*slot).into_owned();
         if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
-            dropped = true;
+            waiting.push(id);
             continue;
         }
-        if dropped {
+        if !waiting.is_empty() {
             // What hung below an entry that does not come along hangs below what that one hung below.
-            let parent = Json::from(last.as_deref()).to_bytes();
-            record = set_member(&record, &["parentId"], &parent).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
-            })?;
-            dropped = false;
+            record = with_member(&record, "parentId", &Json::from(last.as_deref()))?;
+            left.extend(waiting.drain(..).map(|dropped| (dropped, id.clone())));
         }
-        let id = log.label(*slot).into_owned();
+        let first_kept = Raw::trusted(&record).get("firstKeptEntryId").and_then(|kept| kept.text());
+        if let Some(instead) = first_kept.and_then(|kept| left.get(kept.as_ref()).cloned()) {
+            // A compaction that begins to keep at an entry that is gone would keep nothing.
+            record = with_member(&record, "firstKeptEntryId", &Json::from(instead))?;
+        }
         kept.insert(id.clone());
         last = Some(id);
         records.push(record);
     }
-    for (target, label) in source.facts().labels_now() {
-        if !kept.contains(target) {
-            continue;
-        }
+    // A label on what does not come along would point at nothing.
+    for (target, label) in source.facts().labels_now().into_iter().filter(|(target, _)| kept.contains(*target)) {
         let id = chance.hex16();
         let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
         records.push(dialect.encode(&draft, Settled { id: &id, parent: last.as_deref(), at: chance.now() })?);
         last = Some(id);
     }
     Ok(records)
+}
+
+fn with_member(record: &[u8], key: &str, value: &Json) -> Result<Vec<u8>> {
+    set_member(record, &[key], &value.to_bytes()).map_err(|fault| {
+        Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
+    })
 }
 
 /// Whether a record says something that holds for the session it stands in, not for one that is made from it.
