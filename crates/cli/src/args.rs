@@ -84,4 +84,9 @@ pub(crate) enum Command {
     Status(command::status::StatusArgs),
     Close(command::status::CloseArgs),
     Checkout(command::checkout::CheckoutArgs),
+    Delete(command::delete::DeleteArgs),
+    Restore(command::delete::RestoreArgs),
+    Clean(command::clean::CleanArgs),
+    Ops(command::ops::OpsArgs),
+    Undo(command::ops::UndoArgs),
 }

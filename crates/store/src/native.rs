@@ -1,12 +1,11 @@
 //! Making, opening and changing sessions of a store that can be written.
 
-use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
-use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Slot, Tip};
+use boswell_model::json::{Json, Raw};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Tip};
 
 use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
@@ -78,7 +77,7 @@ impl Store {
             _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
+        self.writer_on(&id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -132,6 +131,7 @@ impl Store {
                 Some(path) => {
                     let reference = SessionRef::new(self.dialect().name(), id);
                     read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
+                        .map(|session| session.with_blobs(self.blobs()))
                 }
                 None => Err(error),
             },
@@ -153,7 +153,7 @@ impl Store {
             Some(entry) => Tip::At(source.find(entry)?),
             None => source.tip()?,
         };
-        let records = fork_records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
+        let records = crate::fork::records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
         let facts = source.facts();
         let project =
             if new.project.is_empty() { facts.project.clone().unwrap_or_default() } else { new.project.clone() };
@@ -164,7 +164,7 @@ impl Store {
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
             Ok(Located { id, key: Some(key), .. }) => {
-                Ok((id, Opened { path: self.root().join(key), visible: None, named: false }))
+                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
             }
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
             Err(error) => Err(error),
@@ -176,7 +176,7 @@ impl Store {
         match self.pending(id)? {
             Some(path) => {
                 let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false }))
+                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
@@ -271,59 +271,6 @@ impl SessionWriter {
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
         Ok(receipts.remove(0))
     }
-}
-
-/// Records of the branch that ends at `tip`, and new labels for those that have one.
-fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {
-    let log = source.log();
-    let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
-    let mut records = Vec::new();
-    let mut last: Option<String> = None;
-    let mut kept = HashSet::new();
-    // What does not come along, with what stands in its place: the next entry that does.
-    let mut left: HashMap<String, String> = HashMap::new();
-    let mut waiting: Vec<String> = Vec::new();
-    for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
-        let mut record = source.entry(*slot)?.bytes;
-        let id = log.label(*slot).into_owned();
-        if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
-            waiting.push(id);
-            continue;
-        }
-        if !waiting.is_empty() {
-            // What hung below an entry that does not come along hangs below what that one hung below.
-            record = with_member(&record, "parentId", &Json::from(last.as_deref()))?;
-            left.extend(waiting.drain(..).map(|dropped| (dropped, id.clone())));
-        }
-        let first_kept = Raw::trusted(&record).get("firstKeptEntryId").and_then(|kept| kept.text());
-        if let Some(instead) = first_kept.and_then(|kept| left.get(kept.as_ref()).cloned()) {
-            // A compaction that begins to keep at an entry that is gone would keep nothing.
-            record = with_member(&record, "firstKeptEntryId", &Json::from(instead))?;
-        }
-        kept.insert(id.clone());
-        last = Some(id);
-        records.push(record);
-    }
-    // A label on what does not come along would point at nothing.
-    for (target, label) in source.facts().labels_now().into_iter().filter(|(target, _)| kept.contains(*target)) {
-        let id = chance.hex16();
-        let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
-        records.push(dialect.encode(&draft, Settled { id: &id, parent: last.as_deref(), at: chance.now() })?);
-        last = Some(id);
-    }
-    Ok(records)
-}
-
-fn with_member(record: &[u8], key: &str, value: &Json) -> Result<Vec<u8>> {
-    set_member(record, &[key], &value.to_bytes()).map_err(|fault| {
-        Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
-    })
-}
-
-/// Whether a record says something that holds for the session it stands in, not for one that is made from it.
-fn is_of_the_source(record: &[u8]) -> bool {
-    let kind = Raw::trusted(record).get("customType");
-    kind.is_some_and(|kind| kind.is("boswell.status") || kind.is("boswell.leaf"))
 }
 
 fn pending_name(visible: &Path) -> PathBuf {

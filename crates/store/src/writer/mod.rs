@@ -168,8 +168,13 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let path = self.path();
-        crate::native::read_path(self.inner.dialect, &self.inner.disk, &path, &self.inner.reference, Depth::Facts)
+        let (path, blobs) = {
+            let state = self.inner.lock();
+            (state.path.clone(), state.blobs.clone())
+        };
+        let inner = &self.inner;
+        let session = crate::native::read_path(inner.dialect, &inner.disk, &path, &inner.reference, Depth::Facts)?;
+        Ok(session.with_blobs(blobs))
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.

@@ -9,6 +9,7 @@ use boswell_model::{Error, ErrorKind, Facts, Result};
 use super::known::KnownIds;
 use super::receipt::{Expect, Written};
 use super::tail::{Tail, stated};
+use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
 use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 use crate::lease::AppendLock;
@@ -28,6 +29,8 @@ pub(crate) struct Opened {
     pub(crate) visible: Option<PathBuf>,
     /// Whether its name is durable already.
     pub(crate) named: bool,
+    /// Where large values go; none where the format keeps them in the log.
+    pub(crate) blobs: Option<Blobs>,
 }
 
 #[derive(Debug)]
@@ -39,6 +42,7 @@ pub(super) struct State {
     pub(super) file: Arc<dyn DiskFile>,
     tail: Tail,
     known: Option<KnownIds>,
+    pub(super) blobs: Option<Blobs>,
     /// Bytes of the log that were written.
     pub(super) end: u64,
     /// Bytes of the log that are durable.
@@ -61,7 +65,7 @@ impl State {
         doubt: &Path,
         append_lock: &AppendLock,
     ) -> Result<State> {
-        let Opened { path, visible, named } = opened;
+        let Opened { path, visible, named, blobs } = opened;
         let fault = |error| Error::io(path.display(), "open", error);
         if disk.stat(doubt).map_err(fault)?.is_some() {
             let _held = append_lock.take(disk.as_ref())?;
@@ -81,6 +85,7 @@ impl State {
             file,
             tail,
             known: None,
+            blobs,
             end,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
@@ -254,7 +259,11 @@ impl State {
         };
         self.names_exist(dialect, draft, batch)?;
         let settled = Settled { id, parent: parent.as_deref(), at: draft.at.unwrap_or_else(|| chance.now()) };
-        let record = dialect.encode(draft, settled)?;
+        let mut record = dialect.encode(draft, settled)?;
+        if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
+            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
+            record = blobs.externalise(&record, LARGE_TEXT)?;
+        }
         // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
         let (stated, above) = stated(dialect, &record);
         let own_id = stated.filter(|stated| stated != id);
@@ -312,12 +321,12 @@ impl State {
         if batch.has(id) {
             return Err(conflict());
         }
-        let file = Arc::clone(&self.file);
+        let (file, large) = (Arc::clone(&self.file), self.blobs.is_some());
         let known = self.known(dialect)?;
         if !known.has(id) {
             return Ok(false);
         }
-        if known.same(dialect, file.as_ref(), id, draft)? { Ok(true) } else { Err(conflict()) }
+        if known.same(dialect, file.as_ref(), id, draft, large)? { Ok(true) } else { Err(conflict()) }
     }
 
     /// Appends bytes on a line of their own and finds out where they landed.
