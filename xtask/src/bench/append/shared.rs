@@ -1,7 +1,5 @@
 //! Many threads that append durably through one writer, and share its syncs.
 
-use std::time::Duration;
-
 use boswell_store::SessionWriter;
 
 use super::super::group::Group;
@@ -28,28 +26,42 @@ impl Group for AppendShared {
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
         let (bed, writer) = Bed::make(lab, "shared")?;
-        let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ours, mut alone, mut undisturbed) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..lab.repeats {
-            let mine = rate(THREADS * APPENDS_PER_THREAD, || together(&bed, &writer))?;
-            let alone = rate(APPENDS_ALONE, || commit(&bed, &writer, APPENDS_ALONE))?;
-            ours.push(mine);
-            theirs.push(alone);
-            ratios.push(mine / alone);
+            let (time, done) = timed(|| together(&bed, &writer));
+            done?;
+            ours.push((THREADS * APPENDS_PER_THREAD) as f64 / time.as_secs_f64());
+            let mut times = lone_times(&bed, &writer)?;
+            alone.push(times.len() as f64 / times.iter().sum::<f64>());
+            undisturbed.push(1.0 / median(&mut times));
         }
-        Ok(vec![Row {
-            case: "64 threads, one writer".to_owned(),
-            ours: format!("{:.0}/s", median(&mut ours)),
-            baseline: format!("{:.0}/s", median(&mut theirs)),
-            ratio: median(&mut ratios),
-            target: Some(Target::AtLeast(8.0)),
-        }])
+        let row = |case: &str, theirs: &mut [f64], target| {
+            let mut ratios: Vec<f64> = ours.iter().zip(theirs.iter()).map(|(mine, theirs)| mine / theirs).collect();
+            Row {
+                case: case.to_owned(),
+                ours: format!("{:.0}/s", median(&mut ours.clone())),
+                baseline: format!("{:.0}/s", median(theirs)),
+                ratio: median(&mut ratios),
+                target,
+            }
+        };
+        // On a busy machine a lone writer mostly waits for its turn on a core, which flatters those who share a sync. The
+        // middle time of an append is free of that.
+        Ok(vec![
+            row("64 threads, one writer", &mut alone, Some(Target::AtLeast(8.0))),
+            row("against one over the lone append's median", &mut undisturbed, None),
+        ])
     }
 }
 
-fn rate(commits: usize, work: impl FnOnce() -> boswell_store::Result<()>) -> Outcome<f64> {
-    let (time, done): (Duration, _) = timed(work);
-    done?;
-    Ok(commits as f64 / time.as_secs_f64())
+fn lone_times(bed: &Bed, writer: &SessionWriter) -> Outcome<Vec<f64>> {
+    let mut times = Vec::with_capacity(APPENDS_ALONE);
+    for _ in 0..APPENDS_ALONE {
+        let (time, done) = timed(|| commit(bed, writer, 1));
+        done?;
+        times.push(time.as_secs_f64());
+    }
+    Ok(times)
 }
 
 fn together(bed: &Bed, writer: &SessionWriter) -> boswell_store::Result<()> {
