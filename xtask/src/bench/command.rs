@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         println!("\n{}: {}", group.name(), group.about());
         let rows = group.measure(&lab)?;
         let machine = lab.machine();
-        print!("{}{machine}\n", table::aligned(&rows));
+        println!("{}{machine}", table::aligned(&rows));
         let text = format!("{}\n\n{}\n{machine}\n", group.about(), table::markdown(&rows));
         page::replace(&workspace::root().join("docs").join("BENCHMARKS.md"), group.name(), &text)?;
     }

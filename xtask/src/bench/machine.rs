@@ -9,7 +9,15 @@ pub(crate) fn describe(data: &Path) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = said_by(Command::new("uname").args(["-s", "-r", "-m"]));
     let commit = said_by(Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(workspace::root()));
-    format!("Commit {commit}; {cores} cores, load {}, {system}, data on {}", load(), file_system(data))
+    let class = if is_real_time() { ", run under `chrt -f 1`" } else { "" };
+    format!("Commit {commit}; {cores} cores, load {}{class}, {system}, data on {}", load(), file_system(data))
+}
+
+/// Whether neighbours cannot keep us from a core: field 41 of the process, its scheduling policy, is FIFO.
+fn is_real_time() -> bool {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let policy = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_ascii_whitespace().nth(38));
+    policy == Some("1")
 }
 
 /// How many wanted a core during the last minute: what neighbours took from the figures.
