@@ -52,6 +52,11 @@ impl<'d> Reader<'d> {
         Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts }
     }
 
+    /// Goes on where a session of whole lines ended when it was read before.
+    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: Facts) -> Self {
+        Reader { dialect, depth, framing: Framing::Lines, splitter: Splitter::default(), log, facts }
+    }
+
     /// Takes the next line.
     pub fn line(&mut self, line: Line<'_>) {
         self.log.lines = line.number;

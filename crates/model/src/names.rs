@@ -17,7 +17,7 @@ impl Name {
 }
 
 /// The table of names of one session: about fifty bytes a UUID.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Names {
     text: Vec<u8>,
     ends: Vec<u32>,

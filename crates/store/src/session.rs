@@ -69,6 +69,18 @@ impl Session {
         Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)) })
     }
 
+    /// The same session once its log has grown to `located`, read only from where this snapshot ends.
+    ///
+    /// For a log of whole lines that has nothing beside it: facts from other files are not looked at again.
+    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: Located) -> Result<Session> {
+        let log = self.read.log.clone();
+        let (end, next) = (log.bytes, log.lines + 1);
+        let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.facts.clone());
+        object.lines(end, next, &mut |line| reader.line(line))?;
+        let (path, read) = (self.path.clone(), reader.finish());
+        Ok(Session { dialect: self.dialect, located, path, read, object: Records(Mutex::new(Some(object))) })
+    }
+
     /// Which session it is. The id is the listing's, by which it can be found again.
     pub fn reference(&self) -> SessionRef {
         SessionRef::new(self.dialect.name(), &self.located.id)
