@@ -22,13 +22,12 @@ const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
 const CONTEXT_LIMIT: usize = 2_000;
 /// What the user asks, the tool that the model calls with a text for `notes.txt`, and its answer in chunks.
-const SCRIPT: [(&str, Option<Call>, Chunks); 3] = [
-    ("how are the builds?", Some(("read", "")), &["red, ", "all of them"]),
-    ("make them green", Some(("edit", "every build is green\n")), &["done: ", "they are green"]),
-    ("what did you know before?", None, &["what my memory says: ", "{memory}"]),
+const SCRIPT: [(&str, Reply); 3] = [
+    ("how are the builds?", (Some(("read", "")), &["red, ", "all of them"])),
+    ("make them green", (Some(("edit", "every build is green\n")), &["done: ", "they are green"])),
+    ("what did you know before?", (None, &["what my memory says: ", "{memory}"])),
 ];
-type Call = (&'static str, &'static str);
-type Chunks = &'static [&'static str];
+type Reply = (Option<(&'static str, &'static str)>, &'static [&'static str]);
 
 struct Agent {
     writer: SessionWriter,
@@ -137,21 +136,19 @@ impl Agent {
     fn compact_if_large(&mut self) -> Result<()> {
         let session = self.writer.session()?;
         let size: usize = messages(&session)?.iter().map(|(_, view)| view.text().len()).sum();
-        if let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) {
-            let summary = "the user asked how the builds are"; // a model would write it
-            self.writer.compact(summary, &session.log().label(last), size as u64 / 4)?;
-            self.die_if_told()?;
-        }
-        Ok(())
+        let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) else { return Ok(()) };
+        let summary = "the user asked how the builds are"; // a model would write it
+        self.writer.compact(summary, &session.log().label(last), size as u64 / 4)?;
+        self.die_if_told()
     }
 
     /// The scripted model: calls its tool until that went well once since the prompt, then answers.
-    fn model(&self) -> Result<(Option<Call>, Chunks)> {
+    fn model(&self) -> Result<Reply> {
         let said = messages(&self.writer.session()?)?;
         let since = said.iter().rev().take_while(|(kind, _)| *kind != EntryKind::User);
         let well = |block: &Block| matches!(block, Block::Result { is_error: false, .. });
         let done = since.flat_map(|(_, view)| &view.blocks).any(well);
-        let (_, call, chunks) = SCRIPT.get(self.asked()?.saturating_sub(1)).copied().unwrap_or_default();
+        let (_, (call, chunks)) = SCRIPT.get(self.asked()?.saturating_sub(1)).copied().unwrap_or_default();
         Ok((call.filter(|_| !done), chunks))
     }
 
@@ -175,7 +172,10 @@ impl Agent {
     }
 
     fn acknowledge(&mut self) -> Result<()> {
-        self.tickets.drain(..).try_for_each(|ticket| Ok(println!("acknowledged {}", ticket.wait()?.entry)))
+        for ticket in self.tickets.drain(..) {
+            println!("acknowledged {}", ticket.wait()?.entry);
+        }
+        Ok(())
     }
 
     fn die_if_told(&mut self) -> Result<()> {

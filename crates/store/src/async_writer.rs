@@ -2,7 +2,8 @@
 //!
 //! An [`AsyncWriter`] does what a [`SessionWriter`] does, on the runtime's threads for blocking work. A call starts when it
 //! is made, not when its [`Reply`] is first polled, and goes on whatever becomes of the reply: dropping one neither loses
-//! nor doubles the entry, only the receipt. Calls are written in the order in which they were made; their
+//! nor doubles the entry, only the receipt. When the runtime ends, calls that have not had their turn are not written and
+//! their replies say so. Calls are written in the order in which they were made; their
 //! waiting for the disk is shared, as between threads.
 
 use std::collections::VecDeque;
@@ -47,23 +48,33 @@ type Rest = Box<dyn FnOnce() + Send>;
 type Job = Box<dyn FnOnce() -> Rest + Send>;
 
 /// Calls in the order in which they were made.
-#[derive(Default)]
 struct Queue {
-    jobs: Mutex<VecDeque<Job>>,
+    /// None once the runtime has ended.
+    jobs: Mutex<Option<VecDeque<Job>>>,
     /// Held while a call has its turn, so that a later one cannot overtake it on another thread.
     turn: Mutex<()>,
 }
 
 impl std::fmt::Debug for Queue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Queue({} waiting)", lock(&self.jobs).len())
+        write!(f, "Queue({} waiting)", lock(&self.jobs).as_ref().map_or(0, VecDeque::len))
     }
+}
+
+/// The promise that a thread will look at the queue. A runtime that ends drops it unkept.
+struct Worker {
+    queue: Arc<Queue>,
+    came: bool,
 }
 
 impl AsyncWriter {
     /// Writes through `writer`, on the blocking threads of a runtime.
     pub fn new(writer: SessionWriter, runtime: Handle) -> AsyncWriter {
-        AsyncWriter { writer, runtime, queue: Arc::default() }
+        AsyncWriter {
+            writer,
+            runtime,
+            queue: Arc::new(Queue { jobs: Mutex::new(Some(VecDeque::new())), turn: Mutex::new(()) }),
+        }
     }
 
     /// Makes a session, as [`Store::create`].
@@ -179,25 +190,40 @@ impl AsyncWriter {
                 let _ = sender.send(written.and_then(wait));
             })
         });
-        lock(&self.queue.jobs).push_back(job);
-        let queue = Arc::clone(&self.queue);
-        drop(self.runtime.spawn_blocking(move || queue.work()));
+        if let Some(jobs) = lock(&self.queue.jobs).as_mut() {
+            jobs.push_back(job);
+        }
+        let worker = Worker { queue: Arc::clone(&self.queue), came: false };
+        drop(self.runtime.spawn_blocking(move || worker.work()));
         Reply { answer }
     }
 }
 
 impl Queue {
+    fn next(&self) -> Option<Rest> {
+        let _turn = lock(&self.turn);
+        let job = lock(&self.jobs).as_mut()?.pop_front()?;
+        Some(job())
+    }
+}
+
+impl Worker {
     /// Works off calls until there are none: a thread may serve the call of another.
-    fn work(&self) {
-        while let Some(rest) = self.next() {
+    fn work(mut self) {
+        self.came = true;
+        while let Some(rest) = self.queue.next() {
             rest();
         }
     }
+}
 
-    fn next(&self) -> Option<Rest> {
-        let _turn = lock(&self.turn);
-        let job = lock(&self.jobs).pop_front()?;
-        Some(job())
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if !self.came {
+            // What waits is given up as a whole: a later call must not be written without an earlier one.
+            let given_up = lock(&self.queue.jobs).take();
+            drop(given_up);
+        }
     }
 }
 
@@ -219,8 +245,8 @@ impl<T> Future for Reply<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.answer).poll(context).map(|answer| {
             answer.unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::Unavailable, "the runtime ended before it was done")
-                    .hinting("open the session again and look whether the entry is there"))
+                Err(Error::new(ErrorKind::Unavailable, "the runtime ended before the call had its turn")
+                    .hinting("open the session again on a runtime that lives, and append there"))
             })
         })
     }

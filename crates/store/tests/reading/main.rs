@@ -7,7 +7,7 @@ mod counting_disk;
 mod follow;
 mod switch;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
@@ -44,7 +44,7 @@ impl Lab {
     }
 
     /// Adds bytes as a program would that knows nothing of us.
-    fn add(&self, path: &PathBuf, bytes: &str) {
+    fn add(&self, path: &Path, bytes: &str) {
         let file = RealDisk.open(path, Open::Append).unwrap();
         durable::append_all(file.as_ref(), bytes.as_bytes()).unwrap();
     }
