@@ -7,8 +7,10 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Dialect, Located};
+use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Error, ErrorKind, Framing, Head, Line, Lines, Names, Result, Splitter, View};
 
+use crate::blobs::{self, Blobs};
 use crate::{ObjectReader, Store};
 
 /// How much is read at once.
@@ -22,6 +24,7 @@ const WINDOW: usize = 64;
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
+    blobs: Option<Blobs>,
     id: String,
     /// None while the session is not visible yet.
     key: Option<String>,
@@ -38,6 +41,8 @@ struct Seen {
     window: Vec<u8>,
     /// What stands after the last line end.
     lines: Lines,
+    /// How many lines were handed over.
+    count: u64,
 }
 
 /// What a poll found.
@@ -62,9 +67,9 @@ pub struct NewEntry {
     pub at: u64,
     /// Line that it stands on, from 1.
     pub line: u64,
-    /// Its bytes.
+    /// Its bytes, as they stand in the log.
     pub bytes: Arc<[u8]>,
-    /// What a person reads of it.
+    /// What a person reads of it, with large values that are kept elsewhere.
     pub view: View,
 }
 
@@ -76,7 +81,8 @@ impl Follower {
             // Known, but hidden until its first answer; an unknown one is an error here.
             Err(_) => store.session(id).map(|_| None)?,
         };
-        Ok(Follower { store: store.clone(), id: id.to_owned(), key, seen: Seen::nothing(None), generation: 0 })
+        let blobs = store.blobs();
+        Ok(Follower { store: store.clone(), blobs, id: id.to_owned(), key, seen: Seen::nothing(None), generation: 0 })
     }
 
     /// Follows a session from what comes next on.
@@ -97,17 +103,14 @@ impl Follower {
             self.seen = Seen::nothing(identity);
         }
         let mut news = News { generation: self.generation, ..News::default() };
-        let from = self.seen.end;
-        let mut splitter = Splitter::default();
-        while self.seen.end < end && self.seen.end - from < ENOUGH {
-            let chunk = object.read(self.seen.end, CHUNK.min(end - self.seen.end))?;
-            if chunk.is_empty() {
-                break;
-            }
-            let dialect = self.store.dialect();
-            self.seen.take(&chunk, &mut |line| entries_of(dialect, &mut splitter, line, &mut news.entries));
+        let (dialect, blobs, mut splitter) = (self.store.dialect(), self.blobs.as_ref(), Splitter::default());
+        let mut sink = |line: Line<'_>| entries_of(dialect, blobs, &mut splitter, line, &mut news.entries);
+        if identity.is_some() {
+            self.seen.read_file(object.as_ref(), end, &mut sink)?;
+        } else {
+            self.seen.read_rows(object.as_ref(), &mut sink)?;
         }
-        news.more = self.seen.end < end;
+        news.more = identity.is_some() && self.seen.end < end;
         Ok(news)
     }
 
@@ -132,7 +135,35 @@ impl Follower {
 
 impl Seen {
     fn nothing(identity: Option<(u64, u64)>) -> Seen {
-        Seen { identity, end: 0, window: Vec::new(), lines: Lines::new(0, 1) }
+        Seen { identity, end: 0, window: Vec::new(), lines: Lines::new(0, 1), count: 0 }
+    }
+
+    /// Reads on in a file, whose positions are bytes: each is read once, also those of a line that has no end yet.
+    fn read_file(&mut self, object: &dyn ObjectReader, end: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+        let enough = end.min(self.end + ENOUGH);
+        while self.end < enough {
+            let chunk = object.read(self.end, CHUNK.min(enough - self.end))?;
+            if chunk.is_empty() {
+                break;
+            }
+            self.take(&chunk, sink);
+        }
+        Ok(())
+    }
+
+    /// Reads on where positions are what the backend says they are.
+    fn read_rows(&mut self, object: &dyn ObjectReader, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+        let (mut count, mut pending) = (self.count, None);
+        let end = object.lines(self.end, self.count + 1, &mut |line| {
+            if line.bytes.last() == Some(&b'\n') {
+                count = line.number;
+                sink(line);
+            } else {
+                pending = Some(line.at);
+            }
+        })?;
+        (self.count, self.end) = (count, pending.unwrap_or(end));
+        Ok(())
     }
 
     fn take(&mut self, chunk: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
@@ -162,7 +193,13 @@ fn key_of(located: &Located) -> Result<String> {
     }
 }
 
-fn entries_of(dialect: &dyn Dialect, splitter: &mut Splitter, line: Line<'_>, found: &mut Vec<NewEntry>) {
+fn entries_of(
+    dialect: &dyn Dialect,
+    blobs: Option<&Blobs>,
+    splitter: &mut Splitter,
+    line: Line<'_>,
+    found: &mut Vec<NewEntry>,
+) {
     let mut names = Names::default();
     splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
         let Some(object) = &piece.object else { return };
@@ -174,7 +211,16 @@ fn entries_of(dialect: &dyn Dialect, splitter: &mut Splitter, line: Line<'_>, fo
             at: piece.span.at,
             line: piece.span.line,
             bytes: piece.bytes.into(),
-            view: dialect.view(object),
+            view: whole_view(dialect, blobs, piece.bytes).unwrap_or_else(|| dialect.view(object)),
         });
     });
+}
+
+/// What a person reads of a record whose large values stand elsewhere; none if it has none, or they are not there.
+fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
+    let blobs = blobs.filter(|_| !blobs::references(record).is_empty())?;
+    let record = blobs.internalise(record).ok()?.record;
+    let mut members = Vec::new();
+    let end = scan_object(&record, &mut members).ok()?;
+    Some(dialect.view(&Object::new(record.get(..end)?, &members)))
 }

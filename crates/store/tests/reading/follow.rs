@@ -1,6 +1,9 @@
+use std::sync::Arc;
+
+use boswell_store::dialect::by_name;
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
 use boswell_store::model::EntryKind;
-use boswell_store::{Draft, ErrorKind, Follower, NewSession, News, Visible};
+use boswell_store::{Draft, ErrorKind, Follower, MemoryBackend, NewSession, News, Store, Visible};
 
 use crate::Lab;
 
@@ -123,9 +126,10 @@ fn a_session_that_is_not_visible_yet_is_followed_from_its_first_answer_on() {
 #[test]
 fn a_long_log_comes_in_several_polls() {
     let lab = Lab::new();
-    let writer = lab.session("a", 0);
+    let path = lab.session("a", 0).path();
     for _ in 0..12 {
-        writer.submit(Draft::user("x".repeat(1 << 20))).unwrap().wait().unwrap();
+        let filler = "x".repeat(1 << 20);
+        lab.add(&path, &format!("{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{filler}\"}}\n"));
     }
     let mut follower = Follower::new(&lab.store, "a").unwrap();
     let first = follower.poll().unwrap();
@@ -133,4 +137,26 @@ fn a_long_log_comes_in_several_polls() {
     let second = follower.poll().unwrap();
     assert!(!second.more);
     assert_eq!(first.entries.len() + second.entries.len(), 13);
+}
+
+#[test]
+fn a_large_value_that_is_kept_in_a_blob_is_read_as_it_was_written() {
+    let lab = Lab::new();
+    let writer = lab.session("a", 0);
+    let mut follower = Follower::from_end(&lab.store, "a").unwrap();
+    let large = "long ".repeat(1 << 18);
+    writer.append(Draft::user(large.clone())).unwrap();
+    assert!(texts(&follower.poll().unwrap()) == [large]);
+}
+
+#[test]
+fn a_log_in_memory_is_followed_without_an_identity() {
+    let lines = "{\"type\":\"session\",\"version\":3,\"id\":\"m\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n{\"type\":\"cus";
+    let mut backend = MemoryBackend::default();
+    backend.put("sessions/--w--/2026-01-01T00-00-00-000Z_m.jsonl", lines, None);
+    let store = Store::on(by_name("boswell").unwrap(), Arc::new(backend), "memory");
+    let mut follower = Follower::new(&store, "m").unwrap();
+    let news = follower.poll().unwrap();
+    assert_eq!((news.entries.len(), news.more), (1, false), "the tail is pending");
+    assert!(follower.poll().unwrap().entries.is_empty());
 }
