@@ -21,6 +21,25 @@ use tokio::sync::oneshot;
 use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store, Ticket, Wait};
 
 /// Writes to one session without blocking the task that asks. Handles clone cheaply.
+///
+/// ```
+/// use boswell_store::{AsyncWriter, Draft, NewSession, Outcome, Store};
+/// use tokio::runtime::{Builder, Handle};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::in_memory()?;
+/// Builder::new_current_thread().build()?.block_on(async {
+///     let new = NewSession::in_project("/work/demo");
+///     let writer = AsyncWriter::create(&store, new, Handle::current()).await?;
+///     let asked = writer.append(Draft::user("why is the build red?")); // under way
+///     let answered = writer.append(Draft::assistant("a test is flaky")); // written after it
+///     asked.await?; // durable
+///     drop(answered); // written all the same, only not acknowledged
+///     writer.close(Outcome::Completed).await
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct AsyncWriter {
     writer: SessionWriter,

@@ -53,6 +53,8 @@
 //! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project), [`prompts`] (what was asked),
 //!   [`blobs`] and [`attachments`] (large things), [`launch`] (new, resumed or forked), [`breadcrumb`] (which session a
 //!   terminal was used for).
+//! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a [`Runner`] changes several files as
+//!   one [`Operation`] that can be undone, [`locks`] are those that other agents know.
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails; [`Chance`] is time and
 //!   randomness.
 
