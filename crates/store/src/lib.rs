@@ -71,6 +71,7 @@ mod custom;
 mod digest;
 pub mod disk;
 mod follow;
+mod fork;
 mod journal;
 pub mod launch;
 mod lease;

@@ -1,12 +1,11 @@
 //! Making, opening and changing sessions of a store that can be written.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
-use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Slot, Tip};
+use boswell_model::json::{Json, Raw};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Tip};
 
 use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
@@ -102,6 +101,7 @@ impl Store {
         let lease = self.lease(&id, wait)?;
         // Looked up again: who held the lease before may have made the log visible while we waited.
         let (id, opened) = self.opened(&id)?;
+        self.refuse_if_live(&id, &opened.path)?;
         self.writer_on(&id, opened, Some(lease))
     }
 
@@ -154,7 +154,7 @@ impl Store {
             Some(entry) => Tip::At(source.find(entry)?),
             None => source.tip()?,
         };
-        let records = fork_records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
+        let records = crate::fork::records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
         let facts = source.facts();
         let project =
             if new.project.is_empty() { facts.project.clone().unwrap_or_default() } else { new.project.clone() };
@@ -197,6 +197,21 @@ impl Store {
             lease,
         };
         SessionWriter::open(parts, opened)
+    }
+
+    /// Agents take no lock that we could wait for: while one has its log open, the conversation is its own.
+    fn refuse_if_live(&self, id: &str, path: &Path) -> Result<()> {
+        if self.dialect().name() == "boswell" {
+            return Ok(());
+        }
+        let disk = &self.writing()?.disk;
+        let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        let Some(pid) = stat.and_then(|stat| disk.writers_of(stat.identity).first().copied()) else { return Ok(()) };
+        Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
+            .because("moving its leaf now would split the conversation")
+            .hinting(
+                "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
+            ))
     }
 
     fn lock_name(&self, id: &str) -> String {
@@ -272,52 +287,6 @@ impl SessionWriter {
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
         Ok(receipts.remove(0))
     }
-}
-
-/// Records of the branch that ends at `tip`, and new labels for those that have one.
-fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {
-    let log = source.log();
-    let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
-    let mut records = Vec::new();
-    let mut last: Option<String> = None;
-    let mut dropped = false;
-    // A label on what does not come along would point at nothing.
-    let mut kept = HashSet::new();
-    for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
-        let mut record = source.entry(*slot)?.bytes;
-        if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
-            dropped = true;
-            continue;
-        }
-        if dropped {
-            // What hung below an entry that does not come along hangs below what that one hung below.
-            let parent = Json::from(last.as_deref()).to_bytes();
-            record = set_member(&record, &["parentId"], &parent).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
-            })?;
-            dropped = false;
-        }
-        let id = log.label(*slot).into_owned();
-        kept.insert(id.clone());
-        last = Some(id);
-        records.push(record);
-    }
-    for (target, label) in source.facts().labels_now() {
-        if !kept.contains(target) {
-            continue;
-        }
-        let id = chance.hex16();
-        let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
-        records.push(dialect.encode(&draft, Settled { id: &id, parent: last.as_deref(), at: chance.now() })?);
-        last = Some(id);
-    }
-    Ok(records)
-}
-
-/// Whether a record says something that holds for the session it stands in, not for one that is made from it.
-fn is_of_the_source(record: &[u8]) -> bool {
-    let kind = Raw::trusted(record).get("customType");
-    kind.is_some_and(|kind| kind.is("boswell.status") || kind.is("boswell.leaf"))
 }
 
 fn pending_name(visible: &Path) -> PathBuf {

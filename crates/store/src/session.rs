@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{
-    Context, ContextItem, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef, SessionView,
-    Slot, Tip, Tree, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef,
+    SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -151,6 +151,12 @@ impl Session {
         &self.read.log
     }
 
+    /// The record that describes the session, where its dialect has one. A second one is a record like any other: a fork
+    /// may hold that of its source.
+    pub fn header(&self) -> Option<Slot> {
+        header(&self.read.log)
+    }
+
     /// The tree of its entries.
     pub fn tree(&self) -> &Tree {
         &self.read.tree
@@ -259,6 +265,10 @@ impl Session {
         Error::new(ErrorKind::Conflict, format!("session {} changed while it was read", self.located.id))
             .hinting("run the command again")
     }
+}
+
+pub(crate) fn header(log: &Log) -> Option<Slot> {
+    log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot)
 }
 
 fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {

@@ -68,8 +68,9 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
         head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
-    // A compaction starts a new root on disk; its logical parent is the line that came before.
-    let parent = if head.kind == EntryKind::Compaction { fields.logical_parent.or(parent) } else { parent };
+    // A compaction starts a new root on disk; its logical parent is the line that came before. In a branch that the client
+    // made a session of its own it has a real parent, and the logical one may come after it.
+    let parent = if head.kind == EntryKind::Compaction { parent.or(fields.logical_parent) } else { parent };
     head.parent = parent.and_then(|p| p.text()).and_then(|p| names.intern(&p));
 }
 
