@@ -17,7 +17,7 @@ impl Name {
 }
 
 /// The table of names of one session: about fifty bytes a UUID.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Names {
     text: String,
     ends: Vec<u32>,

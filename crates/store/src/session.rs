@@ -106,6 +106,26 @@ impl Session {
         Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
+    /// The same session once its log has grown to `located`, read only from where this snapshot ends.
+    ///
+    /// For a log of whole lines that has nothing beside it: facts from other files are not looked at again.
+    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: Located) -> Result<Session> {
+        let log = self.read.log.clone();
+        let (from, next) = (self.end, log.lines + 1);
+        let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.facts.clone());
+        let end = object.lines(from, next, &mut |line| reader.line(line))?;
+        let (path, read, blobs) = (self.path.clone(), reader.finish(), self.blobs.clone());
+        Ok(Session {
+            dialect: self.dialect,
+            located,
+            path,
+            read,
+            object: Records(Mutex::new(Some(object))),
+            end,
+            blobs,
+        })
+    }
+
     /// Which session it is. The id is the listing's, by which it can be found again.
     pub fn reference(&self) -> SessionRef {
         SessionRef::new(self.dialect.name(), &self.located.id)
