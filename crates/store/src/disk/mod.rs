@@ -133,6 +133,11 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
 
     /// Takes the OS lock without waiting; false if somebody else holds it.
     fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
+
+    /// Gives the OS lock up and keeps the file open. Where that is not to be had, closing it does the same.
+    fn unlock(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Reads until the buffer is full or the file ends.

@@ -172,6 +172,10 @@ impl DiskFile for RealFile {
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
+    }
 }
 
 fn stat(meta: &Metadata) -> Stat {

@@ -232,7 +232,12 @@ impl Inner {
             state.syncing = false;
             // What was synced in a file that nobody finds any more is not kept.
             match result.and_then(|()| state.still_there(self.disk.as_ref())) {
-                Ok(()) => state.settled(target, &path),
+                Ok(()) => {
+                    state.settled(target, &path);
+                    if !named && let Ok(stat) = state.file.stat() {
+                        self.append_lock.remember_name(self.disk.as_ref(), stat.identity, &path);
+                    }
+                }
                 Err(error) => {
                     state.latch(&error);
                     self.note_doubt(&state);

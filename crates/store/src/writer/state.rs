@@ -78,6 +78,8 @@ impl State {
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
         let tail = Tail::read(dialect, file.as_ref()).map_err(fault)?;
         let end = tail.end;
+        let identity = file.stat().map_err(fault)?.identity;
+        let named = named || append_lock.knows_name(disk.as_ref(), identity, &path);
         Ok(State {
             path,
             visible,
