@@ -62,8 +62,10 @@ impl Lease {
             .with("pid", holder.pid)
             .with("program", &holder.program)
             .with("since", holder.since.to_rfc3339());
-        // Best effort: a lease without its record is still a lease.
-        let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record.to_bytes()));
+        if !disk.tells_lock_holders() {
+            // Best effort: a lease without its record is still a lease.
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record.to_bytes()));
+        }
         Ok(Lease { _file: file })
     }
 }
@@ -181,18 +183,22 @@ fn wait_for(disk: &dyn Disk, file: &dyn DiskFile, mode: LockMode, wait: Wait) ->
 }
 
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
-    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"));
+    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"))
+        .hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`");
+    let holder = disk.stat(lock).ok().flatten().and_then(|stat| disk.lock_holder(stat.identity));
+    if let Some((pid, program)) = holder {
+        return error.because(format!("{} (pid {pid}) holds its lease", program.escape_debug()));
+    }
     let owner = durable::read(disk, lock).ok().flatten().unwrap_or_default();
     let raw = Raw::trusted(&owner);
     let (pid, program) = (raw.get("pid").and_then(|p| p.i64()), raw.get("program").and_then(|p| p.text()));
     let since = raw.get("since").and_then(|s| s.text());
-    let error = match (pid, program, since) {
+    match (pid, program, since) {
         (Some(pid), Some(program), Some(since)) => error.because(format!(
             "{} (pid {pid}) has held its lease since {}",
             program.escape_debug(),
             since.escape_debug()
         )),
         _ => error,
-    };
-    error.hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`")
+    }
 }

@@ -107,6 +107,16 @@ pub trait Disk: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a lock must leave word.
+    fn tells_lock_holders(&self) -> bool {
+        false
+    }
+
+    /// Who holds the OS lock of a file, where the system tells: process and program.
+    fn lock_holder(&self, _file: (u64, u64)) -> Option<(u32, String)> {
+        None
+    }
+
     /// Lets time pass. A disk in memory need not wait.
     fn pause(&self, time: Duration);
 }

@@ -231,11 +231,12 @@ impl Inner {
             state = self.lock();
             state.syncing = false;
             // What was synced in a file that nobody finds any more is not kept.
-            match result.and_then(|()| state.still_there(self.disk.as_ref())) {
+            let disk = self.disk.as_ref();
+            match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
                 Ok(()) => {
                     state.settled(target, &path);
-                    if !named && let Ok(stat) = state.file.stat() {
-                        self.append_lock.remember_name(self.disk.as_ref(), stat.identity, &path);
+                    if !named {
+                        self.append_lock.remember_name(disk, state.identity, &path);
                     }
                 }
                 Err(error) => {
