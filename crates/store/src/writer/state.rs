@@ -154,6 +154,7 @@ impl State {
     fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk) -> Result<()> {
         let fault = |error| Error::io(self.path.display(), "look at", error);
         let mine = self.file.stat().map_err(fault)?;
+        self.nobody_doubts(disk)?;
         self.still_there(disk)?;
         if mine.len < self.end {
             return Err(self.fenced("was cut shorter"));
