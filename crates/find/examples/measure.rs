@@ -5,7 +5,8 @@
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a measurement reads the clock and prints")]
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made may stop")]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../src/tests/support.rs"]
+#[expect(dead_code, reason = "the tests use more of it")]
 mod support;
 
 use std::path::PathBuf;

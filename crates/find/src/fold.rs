@@ -80,6 +80,15 @@ impl Traced {
     }
 }
 
+/// The part of a text that folds the same wherever the text stands: without a leading mark, and without the last character,
+/// which may get one.
+pub(crate) fn inner_clusters(text: &str) -> &str {
+    let mut begins = text.char_indices().filter(|(_, c)| begins_cluster(*c)).map(|(at, _)| at);
+    let first = begins.next();
+    let last = begins.next_back();
+    first.zip(last).and_then(|(first, last)| text.get(first..last)).unwrap_or("")
+}
+
 fn fold_mixed(text: &str, out: &mut String, stretch: &mut dyn FnMut(usize, usize, bool)) {
     let mut at = 0;
     while at < text.len() {

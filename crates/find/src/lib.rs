@@ -6,6 +6,9 @@
 //!
 //! It prints nothing, reads no clock and no environment; time limits come as closures.
 
+#[cfg(test)]
+extern crate self as boswell_find;
+
 mod disk;
 mod fold;
 mod index;
@@ -14,6 +17,10 @@ mod runs;
 mod source;
 mod text;
 
+#[cfg(test)]
+mod tests;
+
 pub use index::{Index, Progress, Size};
+pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
 pub use text::{Field, extract};

@@ -142,7 +142,8 @@ mod tests {
         let (file, seal) = seal(body.clone());
         let paged = held(file).unwrap();
         assert_eq!((paged.seal(), paged.len()), (seal, 70_000));
-        for (from, to) in [(0, 70_000), (0, 0), (16_384, 16_385), (16_383, 32_769), (69_999, 70_000), (70_000, 70_000)] {
+        for (from, to) in [(0, 70_000), (0, 0), (16_384, 16_385), (16_383, 32_769), (69_999, 70_000), (70_000, 70_000)]
+        {
             let (bytes, at) = paged.read(from, to).unwrap();
             assert_eq!(bytes[at..at + (to - from) as usize], body[from as usize..to as usize], "{from}..{to}");
         }

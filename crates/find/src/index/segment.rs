@@ -47,7 +47,6 @@ impl BlockRow {
         if self.oldest == i64::MIN { self.newest.max(otherwise) } else { self.newest }
     }
 
-
     pub(crate) fn place(&self) -> Place {
         Place { at: self.at, slot: self.slot, line: u64::from(self.line) }
     }
@@ -384,8 +383,7 @@ pub(crate) struct Postings<'s> {
 impl Postings<'_> {
     /// Hands over the blocks of a term and how often it stands in each.
     pub(crate) fn of(&mut self, term: Term, sink: &mut dyn FnMut(u32, u32)) -> Result<()> {
-        let (from, to) =
-            self.dictionary.postings_of(term.index).ok_or_else(|| damaged("a term without postings"))?;
+        let (from, to) = self.dictionary.postings_of(term.index).ok_or_else(|| damaged("a term without postings"))?;
         let base = self.segment.places[3];
         let (from, to) = (base + from, base + to);
         if to > self.segment.places[4] {

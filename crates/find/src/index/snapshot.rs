@@ -39,7 +39,8 @@ impl Snapshot {
                 Err(_) => return Snapshot::default(),
             };
             let Ok(manifest) = Manifest::decode(&bytes) else { return Snapshot::default() };
-            let segments: Vec<_> = manifest.segments.iter().map(|row| open_segment(disk, row).ok().map(Arc::new)).collect();
+            let segments: Vec<_> =
+                manifest.segments.iter().map(|row| open_segment(disk, row).ok().map(Arc::new)).collect();
             let replaced = segments.iter().any(Option::is_none)
                 && disk::read_whole(disk, manifest::NAME, manifest::LONGEST).is_ok_and(|now| now != bytes);
             if !replaced {

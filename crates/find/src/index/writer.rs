@@ -100,7 +100,8 @@ impl<'d> Writer<'d> {
             small.clear();
         }
         let alone = dying.into_iter().filter(|number| !small.contains(number)).map(|number| vec![number]);
-        let groups: Vec<Vec<u64>> = std::iter::once(small.clone()).filter(|group| !group.is_empty()).chain(alone).collect();
+        let groups: Vec<Vec<u64>> =
+            std::iter::once(small.clone()).filter(|group| !group.is_empty()).chain(alone).collect();
         groups.iter().try_for_each(|group| self.rewrite(group))?;
         if groups.is_empty() { Ok(()) } else { self.commit() }
     }

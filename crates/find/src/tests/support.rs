@@ -1,5 +1,4 @@
 //! What the tests of searching share: a small dialect, and sources in a folder or in memory that count what is read.
-#![expect(dead_code, reason = "each test uses its own part of it")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,9 @@ use boswell_store::{Backend, FsBackend};
 
 /// Lines shaped as Claude Code shapes them, read as simply as can be.
 #[derive(Debug)]
-pub struct Plain;
+pub(crate) struct Plain;
 
-pub static PLAIN: Plain = Plain;
+pub(crate) static PLAIN: Plain = Plain;
 
 fn block(raw: Raw<'_>) -> Option<Block> {
     let text = |key: &str| raw.get(key).and_then(|v| v.text()).unwrap_or_default().into_owned();
@@ -117,25 +116,25 @@ impl Dialect for Plain {
 
 /// Files below a folder; each is a source whose id is its path.
 #[derive(Debug)]
-pub struct FolderSources {
+pub(crate) struct FolderSources {
     backend: FsBackend,
     dialect: &'static dyn Dialect,
-    pub read: AtomicU64,
+    pub(crate) read: AtomicU64,
 }
 
 impl FolderSources {
-    pub fn new(root: &Path, dialect: &'static dyn Dialect) -> FolderSources {
+    pub(crate) fn new(root: &Path, dialect: &'static dyn Dialect) -> FolderSources {
         FolderSources { backend: FsBackend::new(root), dialect, read: AtomicU64::new(0) }
     }
 
     /// Every `.jsonl` file as a source.
-    pub fn sources(&self, root: &Path) -> Vec<Source> {
+    pub(crate) fn sources(&self, root: &Path) -> Vec<Source> {
         let files = boswell_testkit::corpus::files(root);
         let logs = files.iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
         logs.map(|path| self.source(path.strip_prefix(root).unwrap())).collect()
     }
 
-    pub fn source(&self, key: &Path) -> Source {
+    pub(crate) fn source(&self, key: &Path) -> Source {
         let info = self.backend.stat(&key.to_string_lossy()).unwrap().unwrap();
         let mut source = Source::log(SessionRef::new(self.dialect.name(), key.to_string_lossy()), 0, info.size);
         source.modified = info.modified;
@@ -151,21 +150,25 @@ impl SourceReader for FolderSources {
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
         let bytes = self.backend.open(&source.reference.id)?.read(at, len)?;
         self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if into.is_empty() { *into = bytes } else { into.extend_from_slice(&bytes) }
+        if into.is_empty() {
+            *into = bytes
+        } else {
+            into.extend_from_slice(&bytes)
+        }
         Ok(())
     }
 }
 
 /// Sources in memory.
 #[derive(Debug, Default)]
-pub struct Shelf {
-    pub logs: BTreeMap<String, (u64, Vec<u8>)>,
-    pub read: AtomicU64,
+pub(crate) struct Shelf {
+    pub(crate) logs: BTreeMap<String, (u64, Vec<u8>)>,
+    pub(crate) read: AtomicU64,
 }
 
 impl Shelf {
     /// Adds a line that the user said to a session.
-    pub fn say(&mut self, id: &str, text: &str) {
+    pub(crate) fn say(&mut self, id: &str, text: &str) {
         let log = &mut self.logs.entry(id.to_owned()).or_default().1;
         let number = log.iter().filter(|b| **b == b'\n').count();
         let mut quoted = Vec::new();
@@ -180,7 +183,7 @@ impl Shelf {
         );
     }
 
-    pub fn sources(&self) -> Vec<Source> {
+    pub(crate) fn sources(&self) -> Vec<Source> {
         let source = |(id, (generation, log)): (&String, &(u64, Vec<u8>))| {
             let mut source = Source::log(SessionRef::new("plain", id), *generation, log.len() as u64);
             source.modified = Some(Instant::from_millis(1_790_000_000_000));
@@ -189,7 +192,7 @@ impl Shelf {
         self.logs.iter().map(source).collect()
     }
 
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.read.swap(0, Ordering::Relaxed)
     }
 }
