@@ -101,11 +101,40 @@ pub(crate) fn next_run(text: &str, at: usize) -> Option<Run> {
 
 #[inline]
 fn word_from(text: &str, start: usize) -> Run {
+    let end = ascii_word_end(text.as_bytes(), start);
+    if text.as_bytes().get(end).is_none_or(|byte| *byte < 0x80) {
+        return Run { class: Class::Word, start, end };
+    }
+    mixed_word_from(text, start, end)
+}
+
+/// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most words end within eight.
+#[inline]
+fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of each byte below 0x80 that is at least `low`.
+    let at_least = |word: u64, low: u8| (word & !HIGH) + ONES * u64::from(0x80 - low);
+    let mut at = start;
+    while let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        let word = u64::from_le_bytes(eight);
+        let letters = at_least(word, b'a') & !at_least(word, b'z' + 1);
+        let digits = at_least(word, b'0') & !at_least(word, b'9' + 1);
+        let others = !(letters | digits) & HIGH | word & HIGH;
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + bytes.get(at..).unwrap_or(b"").iter().take_while(|b| CLASSES[usize::from(**b)] == WORD).count()
+}
+
+#[cold]
+fn mixed_word_from(text: &str, start: usize, mut end: usize) -> Run {
     let bytes = text.as_bytes();
-    let mut end = start;
     while let Some(byte) = bytes.get(end) {
         match CLASSES[usize::from(*byte)] {
-            WORD => end += 1,
+            WORD => end = ascii_word_end(bytes, end),
             SEPARATOR => break,
             _ => match beyond(text, end) {
                 (Some(Class::Word), len) => end += len,
@@ -220,6 +249,16 @@ mod tests {
             let at = at.min(len - size);
             prop_assert!(bounds.iter().any(|(from, to)| *from <= at && at + size <= *to));
             prop_assert!(bounds.iter().all(|(from, to)| to - from <= LONGEST && to - from >= WINDOW));
+        }
+
+        #[test]
+        fn words_end_where_their_last_letter_does(text in "[a-z0-9 _.é会A-Z\\x7f`{/:]{0,40}") {
+            let folded = fold(&text);
+            let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+            for start in 0..=folded.len() {
+                let wanted = start + folded.as_bytes()[start..].iter().take_while(|b| plain(**b)).count();
+                prop_assert_eq!(ascii_word_end(folded.as_bytes(), start), wanted);
+            }
         }
 
         #[test]

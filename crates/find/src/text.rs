@@ -126,11 +126,19 @@ fn block_text(block: &Block, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
 /// Whether a text that the agent keeps twice is in what is shown already.
 fn shown(view: &View, text: &str) -> bool {
     view.blocks.iter().any(|block| match block {
-        Block::Result { text: shown, .. } | Block::Text(shown) => {
-            shown.len() >= text.len() && memchr::memmem::find(shown.as_bytes(), text.as_bytes()).is_some()
-        }
+        Block::Result { text: shown, .. } | Block::Text(shown) => holds(shown.as_bytes(), text.as_bytes()),
         _ => false,
     })
+}
+
+/// Whether one text stands in another. Most often it is the whole of it; preparing a search for a long text costs more than
+/// looking for its beginning.
+fn holds(text: &[u8], part: &[u8]) -> bool {
+    if text.starts_with(part) || text.ends_with(part) {
+        return true;
+    }
+    let begin = part.get(..part.len().min(24)).unwrap_or(part);
+    memchr::memmem::find_iter(text, begin).take(64).any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(part)))
 }
 
 /// Hands over every string and number of a JSON text, and every key that is no plain word: maps may be keyed by paths.

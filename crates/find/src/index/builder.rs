@@ -20,9 +20,12 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 struct Cell {
     /// The first eight bytes of the term, the first one highest.
     prefix: u64,
-    hash: u32,
     /// Number of the term plus one; zero is a free cell.
     term: u32,
+    /// Some bits of the hash, so that long terms are rarely compared in vain.
+    tag: u16,
+    /// How often the term stands in the open block.
+    count: u16,
 }
 
 /// A segment under construction.
@@ -33,9 +36,9 @@ pub(crate) struct Builder {
     arena: Vec<u8>,
     /// Where each term begins in the arena, and its first bytes.
     terms: Vec<(u32, u64)>,
-    /// How often each term stands in the open block.
-    counts: Vec<u32>,
+    /// Cells of the terms that stand in the open block, and how many of them count: the rest is room for more.
     touched: Vec<u32>,
+    touched_count: usize,
     /// Term, and block with count, in block order.
     postings: Vec<(u32, u32)>,
     blocks: Vec<BlockRow>,
@@ -53,8 +56,8 @@ impl Builder {
             seed: std::hash::RandomState::new().hash_one(0u8),
             arena: Vec::new(),
             terms: Vec::new(),
-            counts: Vec::new(),
             touched: Vec::new(),
+            touched_count: 0,
             postings: Vec::new(),
             blocks: Vec::new(),
             open: None,
@@ -99,6 +102,8 @@ impl Builder {
     pub(crate) fn add(&mut self, folded: &str) {
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
+        // No text has more terms than bytes.
+        self.touched.resize(self.touched.len().max(self.touched_count + folded.len() + 1), 0);
         runs::terms(folded, &mut |from, to| self.term(folded.as_bytes(), from, to));
     }
 
@@ -114,12 +119,15 @@ impl Builder {
         let Some(mut row) = self.open.take() else { return };
         row.len = end.at.saturating_sub(row.at);
         let block = self.blocks.len() as u32;
-        for term in self.touched.drain(..) {
-            if let Some(count) = self.counts.get_mut(term as usize) {
-                self.postings.push((term, block << 12 | (*count).min(MOST_COUNT)));
-                *count = 0;
+        for cell in self.touched.iter().take(self.touched_count) {
+            if let Some(cell) = self.cells.get_mut(*cell as usize) {
+                self.postings.push((cell.term - 1, block << 12 | u32::from(cell.count).min(MOST_COUNT)));
+                cell.count = 0;
             }
         }
+        self.touched_count = 0;
+        // A line of many megabytes must not cost its size until the end.
+        self.touched.truncate(1 << 20);
         self.blocks.push(row);
     }
 
@@ -127,6 +135,7 @@ impl Builder {
     fn term(&mut self, text: &[u8], from: usize, to: usize) {
         let prefix = prefix_of(text, from, to);
         let hash = hash_of(self.seed, prefix, text, from, to);
+        let tag = (hash >> 48) as u16;
         let mask = self.cells.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -134,13 +143,12 @@ impl Builder {
             if cell.term == 0 {
                 break;
             }
-            if cell.prefix == prefix && cell.hash == hash && self.same(cell.term - 1, text, from, to) {
-                let term = cell.term - 1;
-                return self.count(term);
+            if cell.prefix == prefix && cell.tag == tag && self.same(cell.term - 1, text, from, to) {
+                return self.count(at);
             }
             at = (at + 1) & mask;
         }
-        self.insert(at, prefix, hash, text, from, to);
+        self.insert(at, prefix, tag, text, from, to);
     }
 
     /// Whether a term whose first eight bytes are the same is the same to its end.
@@ -156,25 +164,24 @@ impl Builder {
     }
 
     #[inline]
-    fn count(&mut self, term: u32) {
-        if let Some(count) = self.counts.get_mut(term as usize) {
-            if *count == 0 {
-                self.touched.push(term);
-            }
-            *count = count.saturating_add(1);
+    fn count(&mut self, at: usize) {
+        if let Some((cell, room)) = self.cells.get_mut(at).zip(self.touched.get_mut(self.touched_count)) {
+            // Whether a term is new in its block cannot be foretold, so no branch depends on it.
+            *room = at as u32;
+            self.touched_count += usize::from(cell.count == 0);
+            cell.count = cell.count.saturating_add(1);
         }
     }
 
     #[cold]
-    fn insert(&mut self, at: usize, prefix: u64, hash: u32, text: &[u8], from: usize, to: usize) {
-        let term = self.terms.len() as u32;
+    fn insert(&mut self, at: usize, prefix: u64, tag: u16, text: &[u8], from: usize, to: usize) {
+        let term = self.terms.len() as u32 + 1;
         self.terms.push((self.arena.len() as u32, prefix));
         self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
-        self.counts.push(0);
         if let Some(cell) = self.cells.get_mut(at) {
-            *cell = Cell { prefix, hash, term: term + 1 };
+            *cell = Cell { prefix, term, tag, count: 0 };
         }
-        self.count(term);
+        self.count(at);
         if self.terms.len() * 2 > self.cells.len() {
             self.grow();
         }
@@ -184,7 +191,8 @@ impl Builder {
         let mut cells = vec![Cell::default(); self.cells.len() * 2];
         let mask = cells.len() - 1;
         for cell in self.cells.iter().filter(|cell| cell.term != 0) {
-            let mut at = cell.hash as usize & mask;
+            let bytes = self.bytes_of(cell.term - 1);
+            let mut at = hash_of(self.seed, cell.prefix, bytes, 0, bytes.len()) as usize & mask;
             while cells.get(at).is_some_and(|other| other.term != 0) {
                 at = (at + 1) & mask;
             }
@@ -193,6 +201,10 @@ impl Builder {
             }
         }
         self.cells = cells;
+        let counted = self.cells.iter().enumerate().filter(|(_, cell)| cell.count > 0);
+        for ((at, _), room) in counted.zip(&mut self.touched) {
+            *room = at as u32;
+        }
     }
 
     /// The bytes of the segment and the number that stands for it; the builder is empty afterwards.
@@ -257,12 +269,12 @@ fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
 }
 
 #[inline]
-fn hash_of(seed: u64, prefix: u64, text: &[u8], from: usize, to: usize) -> u32 {
+fn hash_of(seed: u64, prefix: u64, text: &[u8], from: usize, to: usize) -> u64 {
     let mut hash = (prefix ^ seed).wrapping_mul(FACTOR);
     let mut at = from + 8;
     while at < to {
         hash = (hash ^ (hash >> 29) ^ prefix_of(text, at, to.min(at + 8))).wrapping_mul(FACTOR);
         at += 8;
     }
-    ((hash ^ (hash >> 32)).wrapping_mul(FACTOR) >> 32) as u32
+    hash ^ (hash >> 32)
 }

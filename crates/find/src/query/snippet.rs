@@ -12,35 +12,35 @@ const MOST_MARKS: usize = 20;
 
 /// A stretch of text around the first place where a clause is fulfilled, and the places inside it.
 pub(crate) fn snippet(text: &str, clauses: &[Clause]) -> (String, Vec<(usize, usize)>) {
-    // Folding a text of megabytes with all its places is too much for a line of output.
-    let rough = rough_window(text, clauses);
-    let text = text.get(rough..(rough + 4 * LONGEST).min(text.len())).unwrap_or_else(|| tail(text, rough));
-    let places = places(text, clauses);
-    let first = places.first().map_or(0, |place| place.0);
-    let start = boundary(text, first.saturating_sub(BEFORE));
-    let end = boundary(text, (start + LONGEST).min(text.len()));
-    let (from_start, to_end) = (rough == 0 && start == 0, end == text.len());
+    // Tracing every place of a text of megabytes is too much for a line of output: only the first is looked for in all of it.
+    let first = if text.len() > 4 * LONGEST { first_place(text, clauses) } else { None };
+    let rough = first.map_or(0, |(from, _)| boundary(text, from.saturating_sub(BEFORE + 4)));
+    let near = tail(text, rough);
+    let mut places = places(near, clauses);
+    if places.is_empty() {
+        places.extend(first.map(|(from, to)| (from - rough, to - rough)));
+    }
+    let start = boundary(near, places.first().map_or(0, |place| place.0).saturating_sub(BEFORE));
+    let end = boundary(near, (start + LONGEST).min(near.len()));
+    let (from_start, to_end) = (rough + start == 0, rough + end == text.len());
     let mark = "…";
     let shift = if from_start { 0 } else { mark.len() };
-    let shown = text.get(start..end).unwrap_or("");
+    let shown = near.get(start..end).unwrap_or("");
     let snippet = format!("{}{shown}{}", if from_start { "" } else { mark }, if to_end { "" } else { mark });
-    let inside = places.into_iter().filter(|(from, to)| *from >= start && *to <= end);
-    (snippet, inside.map(|(from, to)| (from - start + shift, to - start + shift)).collect())
+    // A place that is longer than the snippet is marked as far as it is shown.
+    let inside = places.into_iter().filter(|(from, _)| *from >= start && *from < end);
+    (snippet, inside.map(|(from, to)| (from - start + shift, to.min(end) - start + shift)).collect())
 }
 
-/// Near the first place of any clause, at the start of a character.
-fn rough_window(text: &str, clauses: &[Clause]) -> usize {
-    if text.len() <= 4 * LONGEST {
-        return 0;
-    }
+/// The first place of any clause.
+fn first_place(text: &str, clauses: &[Clause]) -> Option<(usize, usize)> {
     let traced = Traced::new(text);
     let piece = Piece { text, folded: &traced.text };
     let first = |clause: &Clause| {
         let (from, to) = clause.find(piece, 0)?;
-        Some(if clause.is_literal() { from } else { traced.origin(from, to).0 })
+        Some(if clause.is_literal() { (from, to) } else { traced.origin(from, to) })
     };
-    let first = clauses.iter().filter(|clause| !clause.negated).filter_map(first).min().unwrap_or(0);
-    boundary(text, first.saturating_sub(BEFORE + 4))
+    clauses.iter().filter(|clause| !clause.negated).filter_map(first).min()
 }
 
 fn tail(text: &str, from: usize) -> &str {
