@@ -4,10 +4,12 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{Resolved, Selector, Stores};
+use boswell_store::disk::RealDisk;
+use boswell_store::{Resolved, Selector, Store, Stores, SystemChance};
 
 use crate::args::{Color, Global};
 
@@ -25,6 +27,9 @@ pub(crate) struct Machine {
     pub(crate) width: usize,
     /// Whether stores were named on the command line.
     pub(crate) named_stores: bool,
+    /// Boswell's own folder, if it is known.
+    pub(crate) home: Option<PathBuf>,
+    read_only: bool,
 }
 
 impl Machine {
@@ -60,9 +65,43 @@ impl Machine {
             side: global.side.clone(),
             width: width(terminal, &env),
             named_stores: !global.stores.is_empty(),
+            home,
+            read_only: global.read_only,
             env,
             stores,
         })
+    }
+
+    /// Boswell's own folder. Commands that write need one.
+    pub(crate) fn home(&self) -> Result<&Path> {
+        self.home.as_deref().ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "boswell has no folder of its own")
+                .because("neither HOME nor XDG_DATA_HOME is set")
+                .hinting("name one with `--home DIR` or BOSWELL_HOME")
+        })
+    }
+
+    /// Fails before anything is written when nothing may be.
+    pub(crate) fn may_write(&self) -> Result<()> {
+        if !self.read_only {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Denied, "this command writes, and boswell was told to write nothing")
+            .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+    }
+
+    /// A store made writable: its locks are kept in boswell's own folder.
+    pub(crate) fn writable(&self, store: Store) -> Result<Store> {
+        self.may_write()?;
+        let locks = self.home()?.join("locks");
+        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemChance), locks))
+    }
+
+    /// Finds the session that is meant, in a store that can be written.
+    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+        self.may_write()?;
+        let found = self.resolve(session)?;
+        Ok(Resolved { store: self.writable(found.store)?, located: found.located })
     }
 
     /// Finds the session that is meant.

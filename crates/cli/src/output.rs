@@ -59,13 +59,18 @@ impl Output {
         self.settle(result)
     }
 
-    /// Hands over what is buffered.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    /// Hands over what is buffered, and goes on.
+    pub(crate) fn flush(&mut self) -> Result<()> {
         if self.gone {
             return Ok(());
         }
         let result = self.writer.flush();
         self.settle(result)
+    }
+
+    /// Hands over what is buffered.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()
     }
 
     fn settle(&mut self, result: io::Result<()>) -> Result<()> {

@@ -33,6 +33,26 @@ pub(crate) fn parse(text: &str, now: Instant) -> Result<Instant> {
     })
 }
 
+/// Reads a span of time such as `10s`, `500ms`, `2m`, `30d`.
+pub(crate) fn span(text: &str) -> Result<std::time::Duration> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (count, unit) = text.split_at(digits);
+    let millis = match unit {
+        "ms" => Some(1),
+        "s" | "" => Some(1000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
+        "w" => Some(604_800_000),
+        _ => None,
+    };
+    let span = millis.zip(count.parse::<u64>().ok()).and_then(|(unit, count)| count.checked_mul(unit));
+    span.map(std::time::Duration::from_millis).ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, format!("`{}` is no span of time", text.escape_debug()))
+            .hinting("write 500ms, 10s, 2m, 12h or 30d")
+    })
+}
+
 /// How long ago, in one short word; dates for what is older than a month.
 pub(crate) fn ago(then: Instant, now: Instant) -> String {
     let seconds = (now.millis() - then.millis()) / 1000;
@@ -70,6 +90,16 @@ mod tests {
         assert_eq!(read("2026-01-31"), "2026-01-31T00:00:00.000Z");
         for bad in ["", "d", "soon", "-3d", "2026-02-30"] {
             assert!(parse(bad, now).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn spans_are_read() {
+        assert_eq!(span("10s").unwrap().as_millis(), 10_000);
+        assert_eq!(span("500ms").unwrap().as_millis(), 500);
+        assert_eq!(span("30d").unwrap().as_secs(), 30 * 86_400);
+        for bad in ["", "s", "-1s", "1y", "99999999999999999999d"] {
+            assert!(span(bad).is_err(), "{bad}");
         }
     }
 

@@ -10,7 +10,7 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Environment, Files};
+use crate::{Capabilities, Draft, Environment, Files, NewLog, NewSession, Settled, unsupported};
 
 /// One agent family's way of writing sessions.
 ///
@@ -136,6 +136,21 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The agent's own command that takes the conversation up again; none where that cannot be done safely.
     fn resume(&self, _facts: &Facts, _located: &Located) -> Option<ResumeCommand> {
         None
+    }
+
+    /// Whether the log of a session can be appended to as it is; if not, why.
+    fn can_append(&self, _facts: &Facts) -> Result<()> {
+        Ok(())
+    }
+
+    /// Encodes a draft as a record of this dialect, without the line end.
+    fn encode(&self, _draft: &Draft, _settled: Settled<'_>) -> Result<Vec<u8>> {
+        Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
+    }
+
+    /// The log of a new session with that id.
+    fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
+        Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
     }
 
     /// Files that an entry read or changed through a tool.

@@ -6,6 +6,7 @@
 
 mod capabilities;
 mod contract;
+mod draft;
 mod environment;
 mod files;
 mod reader;
@@ -24,6 +25,7 @@ pub use contract::{
     Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
     tool_paths,
 };
+pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, MemoryFiles};
 pub use reader::{Depth, ReadSession, Reader};

@@ -5,6 +5,7 @@ use crate::{Dialect, Likeness, Sample};
 /// All dialects of known agents, in the order in which they are shown.
 pub fn all() -> &'static [&'static dyn Dialect] {
     &[
+        &crate::claude::Claude,
         &crate::codex::Codex,
         &crate::pi::Pi::PI,
         &crate::pi::Pi::OMP,

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use boswell_dialect::pi::Pi;
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader, Sample};
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Flags, Framing, Gap, Payloads, Slot, SpanKind};
+use boswell_model::{Flags, Framing, Gap, Lines, Payloads, Slot, SpanKind};
 
 struct Bytes<'a>(&'a [u8]);
 
@@ -130,9 +130,11 @@ fn a_line_of_megabytes_is_read_in_chunks() {
     let long = user("1", "").replace("says 1", &"x".repeat(3_000_000));
     let text = format!("{HEADER}\n{long}\n{}\n", user("2", "1"));
     let mut reader = Reader::new(&Pi::PI, &located(), Depth::Facts);
+    let mut lines = Lines::new(0, 1);
     for chunk in text.as_bytes().chunks(4096) {
-        reader.push(chunk);
+        lines.push(chunk, &mut |line| reader.line(line));
     }
+    lines.finish(&mut |line| reader.line(line));
     let read = reader.finish();
     assert_eq!((read.log.heads.len(), read.facts.messages), (3, 2));
     assert_eq!(read.facts.first_prompt.as_ref().map(String::len), Some(400));

@@ -1,9 +1,9 @@
 //! Ids and words, stored once.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// An interned string: an entry's id, its parent's, a message id, a type word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,7 +22,7 @@ pub struct Names {
     text: Vec<u8>,
     ends: Vec<u32>,
     table: HashTable<Name>,
-    state: RandomState,
+    state: DefaultHashBuilder,
 }
 
 impl Names {
@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-fn hash_of(state: &RandomState, bytes: &[u8]) -> u64 {
+fn hash_of(state: &DefaultHashBuilder, bytes: &[u8]) -> u64 {
     state.hash_one(bytes)
 }
 

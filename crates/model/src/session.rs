@@ -38,6 +38,12 @@ impl Payloads for [u8] {
     }
 }
 
+impl Payloads for Vec<u8> {
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        self.as_slice().payload(at, len)
+    }
+}
+
 /// What a dialect looks at to answer a question about a session.
 #[derive(Clone, Copy)]
 pub struct SessionView<'a> {

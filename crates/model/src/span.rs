@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::json::{Member, Object, scan_object};
+use crate::json::{Member, Object, Quotes, scan_indexed, scan_object};
 
 /// A stretch of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,11 @@ pub struct Piece<'a> {
 #[derive(Debug, Default)]
 pub struct Splitter {
     members: Vec<Member>,
+    quotes: Quotes,
 }
+
+/// Shorter lines are scanned as fast without an index.
+const WORTH_AN_INDEX: usize = 192;
 
 /// Decides whether an object found behind garbage is a record of its own, not a part of the one that was torn.
 pub type IsRecord<'r> = dyn Fn(&Object<'_>) -> bool + 'r;
@@ -127,8 +131,20 @@ impl Splitter {
                     continue;
                 }
                 b'{' => {
-                    if let Ok(len) = scan_object(rest, &mut self.members) {
-                        self.emit_record(&line, at, rest.get(..len).unwrap_or(rest), nth, !clean, sink);
+                    // Only the first record of a line is worth the index: others on the same line are damage.
+                    let indexed = nth == 0 && clean && rest.len() >= WORTH_AN_INDEX && self.quotes.index(rest);
+                    let scanned = if indexed {
+                        scan_indexed(rest, &self.quotes, &mut self.members)
+                    } else {
+                        scan_object(rest, &mut self.members)
+                    };
+                    if let Ok(len) = scanned {
+                        let bytes = rest.get(..len).unwrap_or(rest);
+                        let object = match indexed {
+                            true => Object::indexed(bytes, &self.members, &self.quotes),
+                            false => Object::new(bytes, &self.members),
+                        };
+                        emit_record(&line, at, object, nth, !clean, sink);
                         nth += 1;
                         at += len;
                         continue;
@@ -172,7 +188,7 @@ impl Splitter {
         let body = rest.get(..len).unwrap_or(rest);
         match framing {
             Framing::Rows(key) => self.rows(&whole, start, body, key, sink),
-            _ => self.emit_record(&whole, start, body, 0, false, sink),
+            _ => emit_record(&whole, start, Object::new(body, &self.members), 0, false, sink),
         }
         let after = rest.get(len..).unwrap_or(b"");
         if !after.is_empty() {
@@ -197,29 +213,13 @@ impl Splitter {
             if item > at {
                 emit_gap(whole, start + at, item - at, Gap::Frame, sink);
             }
-            self.emit_record(whole, start + item, bytes, nth, false, sink);
+            emit_record(whole, start + item, Object::new(bytes, &self.members), nth, false, sink);
             nth += 1;
             at = item + len;
         }
         if body.len() > at {
             emit_gap(whole, start + at, body.len() - at, Gap::Frame, sink);
         }
-    }
-
-    fn emit_record(
-        &self,
-        line: &Line<'_>,
-        at: usize,
-        bytes: &[u8],
-        nth: u32,
-        salvaged: bool,
-        sink: &mut dyn FnMut(Piece<'_>),
-    ) {
-        let bad_utf8 = simdutf8::basic::from_utf8(bytes).is_err();
-        let number = line.number + newlines_before(line, at);
-        let kind = SpanKind::Record { nth, bad_utf8, salvaged };
-        let span = Span { at: line.at + at as u64, len: bytes.len() as u64, line: number, kind };
-        sink(Piece { span, bytes, object: Some(Object::new(bytes, &self.members)) });
     }
 
     /// How far garbage reaches: to the next record on the line, or to its end.
@@ -251,6 +251,22 @@ impl Splitter {
         }
         text.len()
     }
+}
+
+fn emit_record(
+    line: &Line<'_>,
+    at: usize,
+    object: Object<'_>,
+    nth: u32,
+    salvaged: bool,
+    sink: &mut dyn FnMut(Piece<'_>),
+) {
+    let bytes = object.raw().bytes();
+    let bad_utf8 = simdutf8::basic::from_utf8(bytes).is_err();
+    let number = line.number + newlines_before(line, at);
+    let kind = SpanKind::Record { nth, bad_utf8, salvaged };
+    let span = Span { at: line.at + at as u64, len: bytes.len() as u64, line: number, kind };
+    sink(Piece { span, bytes, object: Some(object) });
 }
 
 fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnMut(Piece<'_>)) {

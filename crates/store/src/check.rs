@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_model::{EntryKind, Flags, Gap, Problem, ProblemKind, Result, Slot, Span, SpanKind};
+use boswell_model::{EntryKind, Flags, Framing, Gap, Problem, ProblemKind, Result, Slot, Span, SpanKind};
 
 use crate::Session;
 
@@ -73,11 +73,12 @@ fn of_gaps(session: &Session, problems: &mut Vec<Problem>) {
 }
 
 fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
+    let lines = session.located().framing == Framing::Lines;
     for (slot, head) in session.log().entries() {
         let mut add = |kind, detail: String| {
             problems.push(Problem { kind, line: Some(head.line.into()), slot: Some(slot), detail })
         };
-        if head.flags.has(Flags::GLUED) {
+        if head.flags.has(Flags::GLUED) && lines {
             add(
                 ProblemKind::GluedRecords,
                 format!("record {} of its line: a line end is missing before it", head.nth + 1),

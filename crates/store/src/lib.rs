@@ -7,24 +7,47 @@
 //! It is not a database, not a server and not a search engine: no background work, no network, no printing, no look at
 //! the environment (discovery takes it as an argument).
 
+pub mod attachments;
 mod backend;
+pub mod blobs;
+pub mod breadcrumb;
+mod chance;
 mod check;
+pub mod checkpoint;
+mod custom;
 pub mod disk;
+pub mod launch;
+mod lease;
 mod links;
+pub mod memory;
+mod native;
+pub mod prompts;
 mod resolve;
 mod session;
 mod store;
 mod stores;
 mod summary;
+mod writer;
 
+pub use attachments::Attachments;
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use blobs::{BlobId, Blobs};
+pub use chance::{Chance, SystemChance};
 pub use check::{Report, check};
+pub use checkpoint::Checkpoints;
+pub use launch::Launch;
+pub use lease::Wait;
 pub use links::Conversation;
+pub use memory::Memories;
+pub use prompts::Prompts;
 pub use resolve::{Resolved, Selector};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};
 pub use stores::{Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
+pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
+
+pub use boswell_dialect::{Answer, Body, Draft, NewSession, Parent, Part, Visible};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

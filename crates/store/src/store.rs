@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, SideFile};
-use boswell_model::{Problem, Result};
+use boswell_model::{Error, ErrorKind, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
+use crate::chance::Chance;
+use crate::disk::Disk;
 use crate::{Session, Summary};
 
 /// What you open and list: the sessions of one agent in one place.
@@ -15,6 +17,16 @@ pub struct Store {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
     root: PathBuf,
+    writing: Option<Writing>,
+}
+
+/// What a store needs for writing.
+#[derive(Debug, Clone)]
+pub(crate) struct Writing {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) locks: PathBuf,
+    pub(crate) program: String,
 }
 
 /// What a listing of a store found.
@@ -30,12 +42,25 @@ impl Store {
     /// The sessions that an agent keeps below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
-        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root }
+        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None }
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
     pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
-        Store { dialect, backend, root: root.into() }
+        Store { dialect, backend, root: root.into(), writing: None }
+    }
+
+    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
+    #[must_use]
+    pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
+        self.writing = Some(Writing { disk, chance, locks: locks.into(), program: "boswell".to_owned() });
+        self
+    }
+
+    pub(crate) fn writing(&self) -> Result<&Writing> {
+        self.writing.as_ref().ok_or_else(|| {
+            Error::new(ErrorKind::Denied, format!("the store `{}` was opened for reading only", self.root.display()))
+        })
     }
 
     /// Its dialect.
@@ -72,8 +97,8 @@ impl Store {
         Summary::peek(self.dialect, self.backend(), located)
     }
 
-    /// Reads a session.
-    pub fn session(&self, located: &Located, depth: Depth) -> Result<Session> {
+    /// Reads a session that a listing found.
+    pub fn read(&self, located: &Located, depth: Depth) -> Result<Session> {
         Session::read(self.dialect, self.backend(), located, depth)
     }
 

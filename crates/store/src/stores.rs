@@ -181,7 +181,7 @@ impl Stores {
     /// Reads a session of a store of the set.
     pub fn session(&self, store: StoreId, located: &Located, depth: Depth) -> Result<Session> {
         match self.get(store) {
-            Some(store) => store.session(located, depth),
+            Some(store) => store.read(located, depth),
             None => Err(Error::new(ErrorKind::Internal, "a store is missing from its own set")),
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
-use boswell_model::{Facts, Framing, Instant, Line, Lines, Payloads, Result, SessionRef};
+use boswell_model::{EntryKind, Facts, Framing, Instant, Line, Lines, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -23,7 +23,7 @@ pub struct Summary {
     pub facts: Facts,
     /// Whether the whole log was read: only then counts are known.
     pub complete: bool,
-    /// Records seen, which is all of them if `complete`.
+    /// Records seen, the header aside; all of them if `complete`.
     pub records: u64,
     /// Entry that the conversation stands at, where the whole log was read.
     pub leaf: Option<String>,
@@ -54,7 +54,7 @@ impl Summary {
             located: located.clone(),
             path: located.key.as_deref().map(|key| backend.describe(key)),
             complete: read.log.whole,
-            records: read.log.heads.len() as u64,
+            records: read.log.heads.iter().filter(|head| head.kind != EntryKind::Header).count() as u64,
             gaps: read.log.gaps.len() as u64,
             facts: read.facts,
             leaf,
@@ -97,7 +97,8 @@ fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, bytes: &[u8]) -> Option<St
     dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
 }
 
-struct Bytes<'b>(&'b [u8]);
+/// Records of a log that is in memory.
+pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
 
 impl Payloads for Bytes<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {

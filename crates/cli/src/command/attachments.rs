@@ -46,7 +46,7 @@ enum Content {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.session(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
     if let Some(folder) = &args.extract {
         std::fs::create_dir_all(folder).map_err(|error| Error::io(folder.display(), "make the folder", error))?;

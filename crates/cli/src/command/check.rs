@@ -139,8 +139,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn one(store: &Store, located: &Located, out: &mut Output, tally: &mut Tally) -> Result<()> {
     tally.sessions += 1;
-    let checked =
-        store.session(located, Depth::Facts).and_then(|session| check(&session).map(|report| (session, report)));
+    let checked = store.read(located, Depth::Facts).and_then(|session| check(&session).map(|report| (session, report)));
     let (session, report) = match checked {
         Ok(both) => both,
         Err(error) => {

@@ -29,7 +29,7 @@ pub(crate) struct ContextArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.session(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
     let tip = match &args.leaf {
         Some(name) => Tip::At(session.find(name)?),
         None => session.tip()?,

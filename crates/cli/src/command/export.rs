@@ -37,7 +37,7 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
     if found.located.key.is_none() {
         return Err(without_log(&format!("{}:{}", found.store.dialect().name(), found.located.id)));
     }
-    let session = found.store.session(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
     session.export(&mut |piece| out.bytes(piece))?;
     out.finish()?;

@@ -32,7 +32,7 @@ struct Touched {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.session(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
     let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
     for slot in session.log().slots() {
         let Some(view) = session.entry(slot)?.view else { continue };

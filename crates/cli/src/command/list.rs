@@ -221,12 +221,14 @@ fn is_below(path: &str, folder: &str) -> bool {
 }
 
 fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
-    let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 12);
+    let id_width = unique_width(page);
+    let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
     let project_width = (machine.width / 4).clamp(12, 40);
-    let name_width = machine.width.saturating_sub(8 + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + project_width + 2).max(12);
+    let name_width =
+        machine.width.saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + project_width + 2).max(12);
     let heading = format!(
         "{}  {}  {}  {}  {}  {}",
-        fit("ID", 8),
+        fit("ID", id_width),
         fit("AGENT", agent_width),
         fit("ACTIVE", 10),
         " MSGS",
@@ -244,10 +246,10 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
             .or(summary.facts.stated.messages)
             .map_or_else(|| "-".to_owned(), |n| n.to_string());
         let project = one_line(&short_path(machine, summary.facts.project.as_deref().unwrap_or("-")));
-        let short: String = one_line(&summary.reference.id).chars().take(8).collect();
+        let short: String = one_line(&summary.reference.id).chars().take(id_width).collect();
         let line = format!(
             "{}  {}  {}  {messages:>5}  {}  {}",
-            out.paint(Style::Strong, &fit(&short, 8)),
+            out.paint(Style::Strong, &fit(&short, id_width)),
             fit(&agent_of(machine, conversation), agent_width),
             fit(&active, 10),
             fit(&cut_left(&project, project_width), project_width),
@@ -256,6 +258,17 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
         out.line(line.trim_end())?;
     }
     Ok(())
+}
+
+/// How much of the ids must be shown so that each can be typed again: eight characters, or more where they begin alike.
+fn unique_width(page: &[Conversation]) -> usize {
+    let mut ids: Vec<&str> = page.iter().map(|c| c.front.1.reference.id.as_str()).collect();
+    ids.sort_unstable();
+    let alike = |pair: &[&str]| match pair {
+        [a, b] if a != b => a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count() + 1,
+        _ => 8,
+    };
+    ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
 }
 
 fn agent_of(machine: &Machine, conversation: &Conversation) -> String {

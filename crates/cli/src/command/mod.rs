@@ -1,16 +1,27 @@
 //! One file per verb.
 
+pub(crate) mod append;
 pub(crate) mod attachments;
+pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod context;
 pub(crate) mod export;
 pub(crate) mod files;
+pub(crate) mod fork;
+pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod memory;
+pub(crate) mod new;
+pub(crate) mod note;
 pub(crate) mod projects;
+pub(crate) mod receipt;
+pub(crate) mod rename;
 pub(crate) mod resume;
+pub(crate) mod rewind;
 pub(crate) mod show;
+pub(crate) mod status;
 pub(crate) mod stores;
+pub(crate) mod tag;
 pub(crate) mod tree;
 
 use std::process::ExitCode;
@@ -37,5 +48,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Memory(args)) => memory::run(&machine, args),
         Some(Command::Export(args)) => export::run(&machine, args),
         Some(Command::Resume(args)) => resume::run(&machine, args),
+        Some(Command::New(args)) => new::run(&machine, args),
+        Some(Command::Append(args)) => append::run(&machine, args),
+        Some(Command::Branch(args)) => branch::run(&machine, args),
+        Some(Command::Rewind(args)) => rewind::run(&machine, args),
+        Some(Command::Fork(args)) => fork::run(&machine, args),
+        Some(Command::Rename(args)) => rename::run(&machine, args),
+        Some(Command::Tag(args)) => tag::tag(&machine, args),
+        Some(Command::Untag(args)) => tag::untag(&machine, args),
+        Some(Command::Label(args)) => label::run(&machine, args),
+        Some(Command::Status(args)) => status::run(&machine, args),
+        Some(Command::Close(args)) => status::close(&machine, args),
     }
 }

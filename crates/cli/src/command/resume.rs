@@ -53,7 +53,7 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
 }
 
 fn command_of(machine: &Machine, found: &Resolved) -> Result<ResumeCommand> {
-    let session = found.store.session(&found.located, Depth::Facts)?;
+    let session = found.store.read(&found.located, Depth::Facts)?;
     if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
         return Ok(command);
     }
@@ -61,7 +61,7 @@ fn command_of(machine: &Machine, found: &Resolved) -> Result<ResumeCommand> {
     for link in session.dialect().links(session.facts(), &found.located.id) {
         let other = machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, None);
         let Ok(other) = other else { continue };
-        let session = other.store.session(&other.located, Depth::Facts)?;
+        let session = other.store.read(&other.located, Depth::Facts)?;
         if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
             return Ok(command);
         }

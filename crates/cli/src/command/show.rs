@@ -55,7 +55,7 @@ pub(crate) enum Tools {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.session(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
     let branch = session.branch(session.tip()?)?;
     let leaf = session.leaf()?;
     let slots = chosen(&session, &branch, args)?;

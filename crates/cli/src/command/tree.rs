@@ -37,7 +37,7 @@ struct Node {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &TreeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.session(&found.located, Depth::Facts)?;
+    let session = found.store.read(&found.located, Depth::Facts)?;
     let leaf = session.leaf()?;
     let branch: HashSet<Slot> = session.branch(session.tip()?)?.into_iter().collect();
     let nodes = nodes(&session, leaf);
@@ -62,19 +62,38 @@ fn in_tree(session: &Session, slot: Slot) -> bool {
         .is_some_and(|h| h.flags.has(Flags::CHAIN) || h.kind.is_conversation() || linked && h.kind != EntryKind::Header)
 }
 
+/// Entries that are conversation or have some below them. The rest is bookkeeping at the end of a branch.
+fn alive(session: &Session) -> Vec<bool> {
+    let mut alive = vec![false; session.tree().len()];
+    for (slot, head) in session.log().entries() {
+        if !head.kind.is_conversation() {
+            continue;
+        }
+        for above in session.tree().ancestors(slot) {
+            match alive.get_mut(above.index()) {
+                Some(mark) if !*mark => *mark = true,
+                _ => break,
+            }
+        }
+    }
+    alive
+}
+
 /// Walks the tree without recursion and keeps the entries worth a line.
 fn nodes(session: &Session, leaf: Option<Slot>) -> Vec<Node> {
     let tree = session.tree();
     let labels = session.facts().labels_now();
+    let alive = alive(session);
+    let shown_at_all = |slot: &Slot| alive.get(slot.index()) == Some(&true) && in_tree(session, *slot);
     let mut nodes = Vec::new();
     let mut open: Vec<Node> = tree
         .roots()
-        .filter(|slot| in_tree(session, *slot))
+        .filter(|slot| shown_at_all(slot))
         .map(|slot| Node { slot, depth: 0, above: None, between: 0 })
         .collect();
     open.reverse();
     while let Some(node) = open.pop() {
-        let children: Vec<Slot> = tree.children(node.slot).filter(|slot| in_tree(session, *slot)).collect();
+        let children: Vec<Slot> = tree.children(node.slot).filter(|slot| shown_at_all(slot)).collect();
         let log = session.log();
         let shown = node.above.is_none()
             || children.len() != 1

@@ -1,8 +1,38 @@
 //! Claude Code: a chain log per session in a folder per project.
+//!
+//! What is said here about "the client" was measured on Claude Code 2.1.325 as a black box: a file was put into its store,
+//! resumed, and the request that reached the model was read. Where older versions differ, the newest one counts.
 
-/// The folder name for a project (stand-in until the dialect is merged).
-pub fn project_key(path: &str) -> String {
-    path.encode_utf16()
-        .map(|u| char::from_u32(u32::from(u)).filter(char::is_ascii_alphanumeric).unwrap_or('-'))
-        .collect()
-}
+mod attachment;
+mod branch;
+mod chain;
+mod check;
+mod compaction;
+mod context;
+mod dialect;
+mod discover;
+mod fold;
+mod head;
+mod pairing;
+mod prompt;
+mod recognise;
+mod render;
+mod resume;
+mod sessions_index;
+mod siblings;
+mod side_files;
+mod tip;
+mod view;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod matrix;
+
+pub mod file_history;
+pub mod live;
+pub mod project_key;
+
+pub use dialect::Claude;
+pub use project_key::project_key;
+pub use resume::RESUME_COMMANDS;

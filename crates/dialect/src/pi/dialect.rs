@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Head, Log, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, Facts, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Dialect, Environment, Files, Found, Likeness, Located, ResumeCommand, Sample, SideFile};
+use crate::{
+    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, ResumeCommand,
+    Sample, Settled, SideFile,
+};
 
 use super::{Pi, check, context, fold, head, layout, places, recognise, render, resume, shape, side, view};
 
@@ -86,5 +89,17 @@ impl Dialect for Pi {
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
         resume::resume(self.flavour, facts, located)
+    }
+
+    fn can_append(&self, facts: &Facts) -> Result<()> {
+        super::encode::can_append(facts)
+    }
+
+    fn encode(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
+        super::encode::entry(*self, draft, settled)
+    }
+
+    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        super::encode::new_log(*self, new, id, now)
     }
 }

@@ -100,8 +100,40 @@ fn own_state(object: &Object<'_>, facts: &mut Facts) {
             facts.status = filled(data.get("status"));
             facts.error = filled(data.get("error"));
         }
+        Some("boswell.meta") => own_meta(data, facts),
         _ => {}
     }
+}
+
+/// Further facts that the format has no field for; a field that is null is forgotten.
+fn own_meta(data: Raw<'_>, facts: &mut Facts) {
+    for (key, value) in data.members() {
+        let text = filled(Some(value));
+        match key.to_text().as_ref() {
+            "agent" => facts.agent = text,
+            "agent_version" => facts.agent_version = text,
+            "git_branch" => facts.git_branch = text,
+            "permission_mode" => facts.permission_mode = text,
+            "summary" => facts.summary = text,
+            "pinned" => facts.pinned = value.bool() == Some(true),
+            "external_ids" => each_text(value, |name, id| set_or_clear(&mut facts.external_ids, name, id)),
+            "metadata" => each_text(value, |name, text| set_or_clear(&mut facts.metadata, name, text)),
+            _ => {}
+        }
+    }
+}
+
+fn each_text(object: Raw<'_>, mut take: impl FnMut(String, Option<String>)) {
+    for (name, value) in object.members() {
+        take(name.to_text().into_owned(), filled(Some(value)));
+    }
+}
+
+fn set_or_clear(map: &mut std::collections::BTreeMap<String, String>, name: String, value: Option<String>) {
+    match value {
+        Some(value) => map.insert(name, value),
+        None => map.remove(&name),
+    };
 }
 
 /// Whether no line before bore the same id: a line that stands there twice is one message.
@@ -179,13 +211,17 @@ fn text_of(content: Option<Raw<'_>>) -> String {
 
 /// Tokens and cost as the family states them.
 pub(super) fn usage_of(usage: Raw<'_>) -> Usage {
+    // Our own answers always carry numbers, because readers of the family add them up blindly; this word keeps the truth.
+    if usage.get("unknown").and_then(|u| u.bool()) == Some(true) {
+        return Usage::default();
+    }
     let count = |key: &str| usage.get(key).and_then(|n| n.u64());
     Usage {
         input: count("input"),
         output: count("output"),
         cache_read: count("cacheRead"),
         cache_write: count("cacheWrite"),
-        reasoning: None,
+        reasoning: count("reasoning"),
         cost: usage.at(&["cost", "total"]).and_then(|c| c.f64()).filter(|c| c.is_finite()),
     }
 }

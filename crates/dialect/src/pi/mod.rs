@@ -8,6 +8,7 @@ mod block;
 mod check;
 mod context;
 mod dialect;
+mod encode;
 mod flavour;
 mod fold;
 mod head;

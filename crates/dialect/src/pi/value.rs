@@ -51,7 +51,8 @@ pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
 
 /// `provider/model`, or the model alone where no provider is stated.
 pub(super) fn model_name(provider: Option<Raw<'_>>, model: Option<Raw<'_>>) -> Option<String> {
-    let model = filled(model)?;
+    // Our own writer says `unknown` where readers of the family demand a word; it names no model.
+    let model = filled(model).filter(|model| model != "unknown")?;
     Some(match filled(provider) {
         Some(provider) => format!("{provider}/{model}"),
         None => model,

@@ -8,13 +8,15 @@
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
 mod build;
+mod quotes;
 mod raw;
 mod scan;
 mod splice;
 mod string;
 
 pub use build::{Json, number_text, write_string};
+pub use quotes::Quotes;
 pub use raw::{Items, Kind, Members, Raw};
-pub use scan::{Fault, FaultKind, Member, Object, scan_object, value_end};
+pub use scan::{Fault, FaultKind, Member, Object, scan_indexed, scan_object, value_end};
 pub use splice::{insert_member, remove_member, set_member};
 pub use string::Str;

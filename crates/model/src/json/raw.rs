@@ -4,13 +4,23 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::Str;
+use super::{Quotes, Str};
 
 /// The bytes of one JSON value.
 ///
 /// Made from spans that the scanner accepted. On other bytes every question is answered with "no", never with a panic.
 #[derive(Debug, Clone, Copy)]
-pub struct Raw<'a>(&'a [u8]);
+pub struct Raw<'a> {
+    bytes: &'a [u8],
+    index: Option<Index<'a>>,
+}
+
+/// The quotes of the record that a value stands in, and where in it the value begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Index<'a> {
+    pub(super) quotes: &'a Quotes,
+    pub(super) at: usize,
+}
 
 /// What sort of value it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +42,12 @@ pub enum Kind {
 impl<'a> Raw<'a> {
     /// Takes bytes that the scanner accepted, without white space around them.
     pub fn trusted(bytes: &'a [u8]) -> Self {
-        Raw(bytes)
+        Raw { bytes, index: None }
+    }
+
+    /// The same, with the index that was made while it was scanned.
+    pub(super) fn indexed(bytes: &'a [u8], index: Option<Index<'a>>) -> Self {
+        Raw { bytes, index }
     }
 
     /// Checks that `bytes` are one value, white space around it allowed.
@@ -41,18 +56,18 @@ impl<'a> Raw<'a> {
         let end = super::value_end(bytes, start)?;
         match bytes.get(end..).unwrap_or(b"").iter().position(|b| !is_space(*b)) {
             Some(extra) => Err(super::Fault { at: end + extra, kind: super::FaultKind::Unexpected }),
-            None => Ok(Raw(bytes.get(start..end).unwrap_or(b"null"))),
+            None => Ok(Raw::trusted(bytes.get(start..end).unwrap_or(b"null"))),
         }
     }
 
     /// The bytes as they stand in the file.
     pub fn bytes(&self) -> &'a [u8] {
-        self.0
+        self.bytes
     }
 
     /// What sort of value it is.
     pub fn kind(&self) -> Kind {
-        match self.0.first() {
+        match self.bytes.first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
             Some(b'"') => Kind::String,
@@ -69,7 +84,7 @@ impl<'a> Raw<'a> {
 
     /// The string token, if it is a string.
     pub fn string(&self) -> Option<Str<'a>> {
-        (self.kind() == Kind::String).then(|| Str::trusted(self.0))
+        (self.kind() == Kind::String).then(|| Str::trusted(self.bytes))
     }
 
     /// The text, if it is a string.
@@ -84,7 +99,7 @@ impl<'a> Raw<'a> {
 
     /// The truth value, if it is one.
     pub fn bool(&self) -> Option<bool> {
-        match self.0 {
+        match self.bytes {
             b"true" => Some(true),
             b"false" => Some(false),
             _ => None,
@@ -96,7 +111,7 @@ impl<'a> Raw<'a> {
         if self.kind() != Kind::Number {
             return None;
         }
-        std::str::from_utf8(self.0).ok()?.parse().ok()
+        std::str::from_utf8(self.bytes).ok()?.parse().ok()
     }
 
     /// The number as a whole one: integers as written, floats rounded towards zero when they are finite.
@@ -104,7 +119,7 @@ impl<'a> Raw<'a> {
         if self.kind() != Kind::Number {
             return None;
         }
-        let text = std::str::from_utf8(self.0).ok()?;
+        let text = std::str::from_utf8(self.bytes).ok()?;
         text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite()).map(|n| n as i64))
     }
 
@@ -131,12 +146,12 @@ impl<'a> Raw<'a> {
 
     /// The members in file order; none if it is not an object.
     pub fn members(&self) -> Members<'a> {
-        Members { walk: Walk::into(self.0, b'{') }
+        Members { walk: Walk::into(*self, b'{') }
     }
 
     /// The items in order; none if it is not an array.
     pub fn items(&self) -> Items<'a> {
-        Items { walk: Walk::into(self.0, b'[') }
+        Items { walk: Walk::into(*self, b'[') }
     }
 }
 
@@ -151,11 +166,11 @@ impl<'a> Iterator for Members<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let key = self.walk.value()?;
-        if key.first() != Some(&b'"') {
+        if key.bytes.first() != Some(&b'"') {
             return None;
         }
         let value = self.walk.value()?;
-        Some((Str::trusted(key), Raw(value)))
+        Some((Str::trusted(key.bytes), value))
     }
 }
 
@@ -169,40 +184,46 @@ impl<'a> Iterator for Items<'a> {
     type Item = Raw<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.walk.value().map(Raw)
+        self.walk.value()
     }
 }
 
 /// Goes from value to value inside a container that is known to be well formed: punctuation is skipped, not checked.
 #[derive(Debug, Clone)]
 struct Walk<'a> {
-    bytes: &'a [u8],
+    container: Raw<'a>,
     at: usize,
 }
 
 impl<'a> Walk<'a> {
-    fn into(bytes: &'a [u8], open: u8) -> Self {
-        let at = if bytes.first() == Some(&open) { 1 } else { bytes.len() };
-        Walk { bytes, at }
+    fn into(container: Raw<'a>, open: u8) -> Self {
+        let at = if container.bytes.first() == Some(&open) { 1 } else { container.bytes.len() };
+        Walk { container, at }
     }
 
-    fn value(&mut self) -> Option<&'a [u8]> {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = self.bytes.get(self.at) {
+    fn value(&mut self) -> Option<Raw<'a>> {
+        let Raw { bytes, index } = self.container;
+        while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = bytes.get(self.at) {
             self.at += 1;
         }
         let start = self.at;
-        let end = match self.bytes.get(start)? {
+        let end = match bytes.get(start)? {
             b'}' | b']' => return None,
-            b'"' => skip_string(self.bytes, start),
-            b'{' | b'[' => skip_container(self.bytes, start),
-            _ => skip_plain(self.bytes, start),
+            b'"' => skip_string(bytes, index, start),
+            b'{' | b'[' => skip_container(bytes, index, start),
+            _ => skip_plain(bytes, start),
         };
         self.at = end;
-        self.bytes.get(start..end).filter(|value| !value.is_empty())
+        let value = bytes.get(start..end).filter(|value| !value.is_empty())?;
+        Some(Raw::indexed(value, index.map(|index| Index { at: index.at + start, ..index })))
     }
 }
 
-fn skip_string(bytes: &[u8], start: usize) -> usize {
+fn skip_string(bytes: &[u8], index: Option<Index<'_>>, start: usize) -> usize {
+    if let Some(index) = index {
+        let end = index.quotes.next(index.at + start + 1).map_or(usize::MAX, |quote| quote - index.at + 1);
+        return end.min(bytes.len());
+    }
     let mut at = start + 1;
     loop {
         let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
@@ -216,13 +237,13 @@ fn skip_string(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-fn skip_container(bytes: &[u8], start: usize) -> usize {
+fn skip_container(bytes: &[u8], index: Option<Index<'_>>, start: usize) -> usize {
     let mut depth = 0usize;
     let mut at = start;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = skip_string(bytes, at);
+                at = skip_string(bytes, index, at);
                 continue;
             }
             b'{' | b'[' => depth += 1,

@@ -5,7 +5,8 @@
 
 use memchr::memchr2;
 
-use super::{Raw, Str};
+use super::raw::Index;
+use super::{Quotes, Raw, Str};
 
 /// Where and why a value is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +64,18 @@ pub struct Member {
 pub struct Object<'a> {
     bytes: &'a [u8],
     members: &'a [Member],
+    quotes: Option<&'a Quotes>,
 }
 
 impl<'a> Object<'a> {
     /// Joins the bytes that were scanned with the members that [`scan_object`] found in them.
     pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
-        Object { bytes, members }
+        Object { bytes, members, quotes: None }
+    }
+
+    /// The same for an object at the start of a line whose quotes were indexed.
+    pub fn indexed(bytes: &'a [u8], members: &'a [Member], quotes: &'a Quotes) -> Self {
+        Object { bytes, members, quotes: Some(quotes) }
     }
 
     /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
@@ -89,7 +96,7 @@ impl<'a> Object<'a> {
 
     /// The object as a value.
     pub fn raw(&self) -> Raw<'a> {
-        Raw::trusted(self.bytes)
+        Raw::indexed(self.bytes, self.quotes.map(|quotes| Index { quotes, at: 0 }))
     }
 
     fn key(&self, m: &Member) -> Str<'a> {
@@ -97,7 +104,11 @@ impl<'a> Object<'a> {
     }
 
     fn value(&self, m: &Member) -> Raw<'a> {
-        Raw::trusted(self.bytes.get(m.start..m.end).unwrap_or(b"null"))
+        let index = self.quotes.map(|quotes| Index { quotes, at: m.start });
+        match self.bytes.get(m.start..m.end) {
+            Some(bytes) => Raw::indexed(bytes, index),
+            None => Raw::trusted(b"null"),
+        }
     }
 }
 
@@ -107,12 +118,21 @@ pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fau
     if bytes.first() != Some(&b'{') {
         return Err(Fault { at: 0, kind: FaultKind::Unexpected });
     }
-    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members) }.run()
+    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: None }.run()
+}
+
+/// The same for a line whose quotes were indexed: strings are skipped without looking into them.
+pub fn scan_indexed(bytes: &[u8], quotes: &Quotes, members: &mut Vec<Member>) -> Result<usize, Fault> {
+    members.clear();
+    if bytes.first() != Some(&b'{') {
+        return Err(Fault { at: 0, kind: FaultKind::Unexpected });
+    }
+    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: Some(quotes) }.run()
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    Scanner { bytes, at, open: Containers::default(), members: None }.run()
+    Scanner { bytes, at, open: Containers::default(), members: None, quotes: None }.run()
 }
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
@@ -151,6 +171,7 @@ struct Scanner<'b, 'm> {
     at: usize,
     open: Containers,
     members: Option<&'m mut Vec<Member>>,
+    quotes: Option<&'m Quotes>,
 }
 
 impl Scanner<'_, '_> {
@@ -285,6 +306,11 @@ impl Scanner<'_, '_> {
 
     fn string(&mut self) -> Result<(), Fault> {
         let start = self.at + 1;
+        if let Some(quotes) = self.quotes {
+            let end = quotes.next(start).ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })?;
+            self.at = end + 1;
+            return Ok(());
+        }
         let mut at = start;
         loop {
             let Some(step) = self.bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {

@@ -5,6 +5,7 @@
 //! crash, one that fails, one that lies about syncing.
 
 pub mod durable;
+mod memory;
 mod real;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+pub use memory::MemoryDisk;
 pub use real::RealDisk;
 
 /// What stands at a path.
@@ -73,6 +75,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// What stands at a path; none if nothing does. Links are followed.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
+
+    /// Whether the last part of a path is itself a symbolic link. A disk that knows no links says no.
+    fn is_link(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// Names in a folder with what they lead to, in any order; names that are not Unicode are left out.
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>>;

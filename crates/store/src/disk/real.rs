@@ -38,6 +38,14 @@ impl Disk for RealDisk {
         }
     }
 
+    fn is_link(&self, path: &Path) -> io::Result<bool> {
+        match std::fs::symlink_metadata(path) {
+            Ok(meta) => Ok(meta.file_type().is_symlink()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(path)? {

@@ -1,0 +1,193 @@
+//! `append`: entries from stdin or the command line, each acknowledged when it is durable.
+
+use std::io::BufRead;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use boswell_dialect::{Body, Draft, Parent};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::{Durability, Expect, Outcome, SessionWriter, Ticket, Wait};
+use clap::{Args, ValueEnum};
+
+use super::receipt;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::when;
+
+/// Append entries from stdin: JSON Lines in the dialect's own shape, or {"role","text"}
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell append @last --user 'why is the build red?'
+  printf '{\"role\":\"user\",\"text\":\"hi\"}\\n' | boswell append 0b7e --json")]
+pub(crate) struct AppendArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Hang the first entry below this one
+    #[arg(long, value_name = "E")]
+    parent: Option<String>,
+    /// Only if the log is at this revision
+    #[arg(long, value_name = "R", conflicts_with = "expect_leaf")]
+    expect_revision: Option<String>,
+    /// Only if the conversation stands at this entry
+    #[arg(long, value_name = "E")]
+    expect_leaf: Option<String>,
+    /// What an acknowledged entry survives: the process (os) or the machine (fsync)
+    #[arg(long, value_enum, default_value_t = Level::Fsync)]
+    durability: Level,
+    /// How long to wait for a session that somebody else writes
+    #[arg(long, value_name = "TIME", default_value = "0s")]
+    wait: String,
+    /// Something the user says
+    #[arg(long, value_name = "TEXT")]
+    user: Option<String>,
+    /// Something the model says
+    #[arg(long, value_name = "TEXT")]
+    assistant: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Level {
+    Os,
+    Fsync,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
+    let wait = match when::span(&args.wait)? {
+        span if span.is_zero() => Wait::No,
+        span => Wait::For(span),
+    };
+    let found = machine.resolve_for_writing(&args.session)?;
+    let writer = found.store.writer(&found.located.id, wait)?;
+    let mut appender = Appender::new(args, writer);
+    let mut out = Output::paged(machine);
+    let typed: Vec<Draft> = [args.user.as_ref().map(Draft::user), args.assistant.as_ref().map(Draft::assistant)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let result = if typed.is_empty() {
+        appender.stream(&mut out)
+    } else {
+        typed.into_iter().try_for_each(|draft| appender.submit(draft)).and_then(|()| appender.settle(&mut out))
+    };
+    out.finish()?;
+    result?;
+    appender.writer.close(Outcome::Open)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Appender {
+    writer: SessionWriter,
+    durability: Durability,
+    parent: Option<Parent>,
+    expect: Expect,
+    open: Vec<Ticket>,
+}
+
+impl Appender {
+    fn new(args: &AppendArgs, writer: SessionWriter) -> Appender {
+        let expect = match (&args.expect_revision, &args.expect_leaf) {
+            (Some(revision), _) => Expect::Revision(revision.clone()),
+            (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
+            (None, None) => Expect::Any,
+        };
+        let durability = match args.durability {
+            Level::Os => Durability::Os,
+            Level::Fsync => Durability::Fsync,
+        };
+        Appender { writer, durability, parent: args.parent.clone().map(Parent::Entry), expect, open: Vec::new() }
+    }
+
+    fn submit(&mut self, draft: Draft) -> Result<()> {
+        let draft = match self.parent.take() {
+            Some(parent) => draft.below(parent),
+            None => draft,
+        };
+        let expect = std::mem::take(&mut self.expect);
+        self.open.push(self.writer.submit_all(vec![draft], expect, self.durability)?);
+        Ok(())
+    }
+
+    /// Acknowledges what was submitted. All tickets share the sync of the first that waits.
+    fn settle(&mut self, out: &mut Output) -> Result<()> {
+        for ticket in self.open.drain(..) {
+            for receipt in ticket.wait_all()? {
+                receipt::print(&receipt, out)?;
+            }
+        }
+        out.flush()
+    }
+
+    /// Takes lines as they come: whatever is there is written at once, then acknowledged together.
+    fn stream(&mut self, out: &mut Output) -> Result<()> {
+        let lines = lines_of_stdin();
+        let mut number = 0;
+        while let Ok(first) = lines.recv() {
+            for line in std::iter::once(first).chain(lines.try_iter().take(1024)) {
+                number += 1;
+                let bytes = line.map_err(|error| {
+                    Error::new(ErrorKind::Unavailable, "cannot read standard input").caused_by(error)
+                })?;
+                let done = parse(&bytes, number).and_then(|draft| draft.map_or(Ok(()), |draft| self.submit(draft)));
+                if let Err(error) = done {
+                    // What came before is written: it is acknowledged before the error is told.
+                    self.settle(out)?;
+                    return Err(error);
+                }
+            }
+            self.settle(out)?;
+        }
+        Ok(())
+    }
+}
+
+fn lines_of_stdin() -> Receiver<std::io::Result<Vec<u8>>> {
+    let (send, receive) = sync_channel(1024);
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        loop {
+            let mut line = Vec::new();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => return,
+                Ok(_) if send.send(Ok(line)).is_ok() => {}
+                Ok(_) => return,
+                Err(error) => {
+                    let _ = send.send(Err(error));
+                    return;
+                }
+            }
+        }
+    });
+    receive
+}
+
+/// One line: nothing if it is blank, `{"role","text"}`, or a record in the dialect's own shape.
+fn parse(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let wrong = |why: String| {
+        Error::new(ErrorKind::Invalid, format!("line {number} of the input is no entry"))
+            .because(why)
+            .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+    };
+    let raw = boswell_dialect::one_object(bytes)
+        .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;
+    let text = |key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    let mut draft = match (text("role"), text("text"), raw.get("type")) {
+        (Some(role), Some(said), None) => match role.as_str() {
+            "user" => Draft::user(said),
+            "assistant" => Draft::assistant(said),
+            other => {
+                return Err(wrong(format!("the role `{}` is neither `user` nor `assistant`", other.escape_debug())));
+            }
+        },
+        _ => Draft::new(Body::Native(bytes.trim_ascii().to_vec())),
+    };
+    draft.id = text("id");
+    if let Some(parent) = text("parent").or_else(|| text("parentId")) {
+        draft.parent = Parent::Entry(parent);
+    }
+    draft.at = text("timestamp").and_then(|time| Instant::parse(&time));
+    Ok(Some(draft))
+}

@@ -1,0 +1,49 @@
+//! `fork`: a new session from a branch.
+
+use std::process::ExitCode;
+
+use boswell_dialect::NewSession;
+use boswell_model::Result;
+use boswell_store::Outcome;
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::shape;
+
+/// Make a new session from a branch, with lineage
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell fork @last
+  boswell fork 0b7e --at a1b2c3d4 --title 'second try'")]
+pub(crate) struct ForkArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Up to this entry [default: where the conversation stands]
+    #[arg(long, value_name = "E")]
+    at: Option<String>,
+    /// Title of the new session
+    #[arg(long)]
+    title: Option<String>,
+    /// Id of the new session
+    #[arg(long)]
+    id: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(&args.session)?;
+    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let writer = found.store.fork(&found.located.id, args.at.as_deref(), new)?;
+    let reference = writer.reference().clone();
+    writer.close(Outcome::Open)?;
+    let mut out = Output::paged(machine);
+    if out.json {
+        let summary = found.store.summary(&found.store.find(&reference.id)?)?;
+        out.object(&shape::session(&summary, Some(&found.store), &[], None))?;
+    } else {
+        out.line(&reference.to_string())?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

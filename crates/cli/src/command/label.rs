@@ -1,0 +1,37 @@
+//! `label`: a name for an entry.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Body, Depth, Draft, Operation};
+use boswell_model::Result;
+use clap::Args;
+
+use super::note::{Note, annotate_or_note};
+use crate::machine::Machine;
+
+/// Name an entry, or take its name away
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell label @last a1b2c3d4 before-refactoring
+  boswell label 0b7e a1b2c3d4 --clear")]
+pub(crate) struct LabelArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// The entry
+    entry: String,
+    /// Its name
+    #[arg(required_unless_present = "clear", conflicts_with = "clear")]
+    label: Option<String>,
+    /// Take the name away
+    #[arg(long)]
+    clear: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(&args.session)?;
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let target = session.log().label(session.find(&args.entry)?).into_owned();
+    let draft = Draft::new(Body::Label { target: target.clone(), label: args.label.clone() });
+    annotate_or_note(machine, &found, Operation::Label, draft, Note::Label { entry: target, label: args.label.clone() })
+}

@@ -1,0 +1,69 @@
+//! `new`: make a session.
+
+use std::process::ExitCode;
+
+use boswell_dialect::NewSession;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::{Outcome, Store};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::shape;
+
+/// Make a session and print its ref
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell new --project . --title 'red build'
+  boswell new --dialect boswell --project /work/api --json")]
+pub(crate) struct NewArgs {
+    /// How it is written
+    #[arg(long, alias = "agent", default_value = "boswell")]
+    dialect: String,
+    /// The folder that it is about
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project: String,
+    /// Its title
+    #[arg(long)]
+    title: Option<String>,
+    /// Its id, if you have one already
+    #[arg(long)]
+    id: Option<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
+    machine.may_write()?;
+    let store = store_for(machine, &args.dialect)?;
+    let project = machine.env.cwd.join(&args.project);
+    let project = project.canonicalize().unwrap_or(project).display().to_string();
+    let new = NewSession { project, id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let writer = store.create(new)?;
+    let reference = writer.reference().clone();
+    writer.close(Outcome::Open)?;
+    let mut out = Output::paged(machine);
+    if out.json {
+        let summary = store.summary(&store.find(&reference.id)?)?;
+        out.object(&shape::session(&summary, Some(&store), &[], None))?;
+    } else {
+        out.line(&reference.to_string())?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The store of a dialect that a new session goes to: the one named or found; for boswell's own, its home.
+pub(crate) fn store_for(machine: &Machine, dialect: &str) -> Result<Store> {
+    if let Some((_, store)) = machine.stores.iter().find(|(_, store)| store.dialect().name() == dialect) {
+        return machine.writable(store.clone());
+    }
+    if dialect == "boswell" {
+        return Store::open(machine.home()?);
+    }
+    if boswell_dialect::by_name(dialect).is_none() {
+        return Err(Error::new(ErrorKind::Invalid, format!("there is no dialect `{}`", dialect.escape_debug()))
+            .hinting("see those that there are with `boswell stores`"));
+    }
+    Err(Error::new(ErrorKind::NotFound, format!("no store of the dialect `{dialect}` was found"))
+        .hinting(format!("say where it is with `--store {dialect}=PATH`")))
+}

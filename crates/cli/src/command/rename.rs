@@ -1,0 +1,29 @@
+//! `rename`: a title.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Body, Draft, Operation};
+use boswell_model::Result;
+use clap::Args;
+
+use super::note::{Note, annotate_or_note};
+use crate::machine::Machine;
+
+/// Give a session a title
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell rename @last 'red build on main'
+  boswell rename 0b7e '会话恢复'")]
+pub(crate) struct RenameArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// The title
+    title: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(&args.session)?;
+    let draft = Draft::new(Body::Title(args.title.clone()));
+    annotate_or_note(machine, &found, Operation::Title, draft, Note::Title(args.title.clone()))
+}

@@ -1,0 +1,51 @@
+//! `rewind`: stand as before a prompt.
+
+use std::process::ExitCode;
+
+use boswell_model::Result;
+use boswell_model::json::Json;
+use boswell_store::{Outcome, Wait};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::escape;
+
+/// Stand as before a prompt, and print the prompt
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell rewind @last a1b2c3d4
+  boswell rewind 0b7e a1b2c3d4 --json")]
+pub(crate) struct RewindArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// The prompt
+    entry: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(&args.session)?;
+    let writer = found.store.writer(&found.located.id, Wait::No)?;
+    let text = writer.rewind(&args.entry)?;
+    let reference = writer.reference().to_string();
+    let session = writer.session()?;
+    let leaf = session.leaf()?.map(|slot| session.log().label(slot).into_owned());
+    writer.close(Outcome::Open)?;
+    let mut out = Output::paged(machine);
+    if out.json {
+        out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "rewound")
+                .with("session", reference)
+                .with("entry", &args.entry)
+                .with("leaf", leaf)
+                .with("text", text),
+        )?;
+    } else {
+        out.line(&escape(&text))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

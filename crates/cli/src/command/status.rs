@@ -1,0 +1,73 @@
+//! `status` and `close`.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Draft, Operation};
+use boswell_model::Result;
+use boswell_model::json::Json;
+use clap::{Args, ValueEnum};
+
+use super::note::{Note, annotate_or_note};
+use crate::machine::Machine;
+
+/// Set the status of a session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell status @last paused
+  boswell status 0b7e error --message 'out of tokens'")]
+pub(crate) struct StatusArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// The status
+    #[arg(value_enum)]
+    status: Status,
+    /// What went wrong, for `error`
+    #[arg(long)]
+    message: Option<String>,
+}
+
+/// End a session: its status becomes `completed`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell close @last
+  boswell close 0b7e")]
+pub(crate) struct CloseArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Status {
+    Active,
+    Paused,
+    Completed,
+    Error,
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Status::Active => "active",
+            Status::Paused => "paused",
+            Status::Completed => "completed",
+            Status::Error => "error",
+        }
+    }
+}
+
+/// Runs `status`.
+pub(crate) fn run(machine: &Machine, args: &StatusArgs) -> Result<ExitCode> {
+    set(machine, &args.session, args.status, args.message.as_deref())
+}
+
+/// Runs `close`.
+pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
+    set(machine, &args.session, Status::Completed, None)
+}
+
+fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(session)?;
+    let data = Json::object().with("status", status.word()).with_some("error", message);
+    let note = Note::Status { status: status.word(), message: message.map(str::to_owned) };
+    annotate_or_note(machine, &found, Operation::Status, Draft::custom("boswell.status", data), note)
+}

@@ -1,0 +1,60 @@
+//! `tag` and `untag`.
+
+use std::process::ExitCode;
+
+use boswell_dialect::{Depth, Draft, Operation};
+use boswell_model::Result;
+use boswell_model::json::Json;
+use clap::Args;
+
+use super::note::{Note, annotate_or_note};
+use crate::machine::Machine;
+
+/// Tag a session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell tag @last release urgent
+  boswell list --tag urgent")]
+pub(crate) struct TagArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Tags to add
+    #[arg(required = true)]
+    tags: Vec<String>,
+}
+
+/// Take tags from a session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell untag @last urgent
+  boswell untag 0b7e release urgent")]
+pub(crate) struct UntagArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Tags to take away
+    #[arg(required = true)]
+    tags: Vec<String>,
+}
+
+/// Runs `tag`.
+pub(crate) fn tag(machine: &Machine, args: &TagArgs) -> Result<ExitCode> {
+    change(machine, &args.session, &args.tags, &[])
+}
+
+/// Runs `untag`.
+pub(crate) fn untag(machine: &Machine, args: &UntagArgs) -> Result<ExitCode> {
+    change(machine, &args.session, &[], &args.tags)
+}
+
+fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
+    let found = machine.resolve_for_writing(session)?;
+    let mut tags = found.store.read(&found.located, Depth::Facts)?.facts().tags.clone();
+    tags.retain(|tag| !remove.contains(tag));
+    for tag in add {
+        if !tags.contains(tag) {
+            tags.push(tag.clone());
+        }
+    }
+    let draft = Draft::custom("boswell.tags", Json::object().with("tags", tags));
+    annotate_or_note(machine, &found, Operation::Tag, draft, Note::Tags { add: add.to_vec(), remove: remove.to_vec() })
+}

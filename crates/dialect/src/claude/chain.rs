@@ -1,0 +1,216 @@
+//! The chain as the newest client links it, which is more forgiving than the file.
+//!
+//! The tree of a session tells the truth: a parent that is missing makes a root. The client bridges such a gap to the line
+//! before, drops all but the last of lines with one id, does not see records that stand behind another record or behind
+//! garbage on their line, and moves the messages that a compaction kept behind its summary. Tip and context follow it.
+
+use std::collections::HashSet;
+
+use boswell_model::{EntryKind, Flags, Head, Log, Name, Slot, Tree};
+
+use super::compaction::Kept;
+
+const NONE: u32 = u32::MAX;
+
+/// Whether the client sees the line as a part of its chain at all.
+pub(super) fn counts(head: &Head) -> bool {
+    head.flags.has(Flags::CHAIN) && head.nth == 0 && !head.flags.has(Flags::SALVAGED)
+}
+
+/// Whether the entry is a message of the user or the model, which is what a leaf can be.
+pub(super) fn is_message(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult)
+}
+
+/// Links between the lines that count.
+#[derive(Debug)]
+pub(super) struct Chain<'a> {
+    log: &'a Log,
+    /// The line that counts for each name; of several the last.
+    place: Vec<u32>,
+    alive: Vec<bool>,
+    up: Vec<u32>,
+    /// The nearest line before each that counts and is of the main chain.
+    before: Vec<u32>,
+    /// Whether all lines are of a side chain, as in a subagent's transcript: then they are the conversation.
+    side: bool,
+}
+
+impl<'a> Chain<'a> {
+    /// Links the lines; those before a compaction that kept messages are out of reach, but for the kept ones.
+    pub(super) fn of(log: &'a Log, kept: Option<&Kept>) -> Self {
+        let count = log.heads.len();
+        let side = !log.heads.iter().any(|h| counts(h) && !h.flags.has(Flags::SIDECHAIN));
+        let mut chain = Chain {
+            log,
+            place: places(log),
+            alive: vec![false; count],
+            up: vec![NONE; count],
+            before: vec![NONE; count],
+            side,
+        };
+        chain.choose(kept);
+        chain.link(kept);
+        if let Some(kept) = kept {
+            chain.move_kept(kept);
+        }
+        chain.break_circles();
+        chain
+    }
+
+    fn choose(&mut self, kept: Option<&Kept>) {
+        let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
+        let is_reached = |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
+        let mut seen = vec![false; self.place.len()];
+        let mut last = NONE;
+        for (slot, head) in self.log.entries() {
+            set(&mut self.before, slot, last);
+            let Some(id) = head.id.filter(|_| counts(head)) else { continue };
+            let Some(line) = self.line(id).filter(|line| is_reached(*line)) else { continue };
+            if let Some(alive) = self.alive.get_mut(line.index()) {
+                *alive = true;
+            }
+            // A line that is written again says something else, but others go on from where it stood first.
+            let is_new = seen.get_mut(id.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+            if is_new && self.is_main(head) {
+                last = line.0;
+            }
+        }
+    }
+
+    fn link(&mut self, kept: Option<&Kept>) {
+        let tail = kept.and_then(|k| k.slots.last()).map_or(NONE, |slot| slot.0);
+        for (slot, head) in self.log.entries() {
+            let Some(parent) = head.parent.filter(|_| self.is_alive(slot) && !head.flags.has(Flags::CUT)) else {
+                continue;
+            };
+            let named = self.line(parent);
+            let up = match named {
+                Some(parent) if self.is_alive(parent) => parent.0,
+                // It hangs below something that the compaction left out.
+                Some(_) => tail,
+                None if self.is_main(head) => self.before.get(slot.index()).copied().unwrap_or(NONE),
+                None => NONE,
+            };
+            set(&mut self.up, slot, up);
+        }
+    }
+
+    fn move_kept(&mut self, kept: &Kept) {
+        let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else { return };
+        if let Some(anchor) = kept.anchor {
+            for (slot, head) in self.log.entries() {
+                if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot) {
+                    set(&mut self.up, slot, last.0);
+                }
+            }
+        }
+        for pair in kept.slots.windows(2) {
+            if let [above, below] = pair {
+                set(&mut self.up, *below, above.0);
+            }
+        }
+        let anchor = kept.anchor.and_then(|name| self.line(name)).filter(|slot| self.is_alive(*slot));
+        set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
+    }
+
+    /// Opens every circle at its first line, which then hangs below the line before, like one without a parent.
+    fn break_circles(&mut self) {
+        let circles = |up: &[u32]| Tree::build(up.iter().map(|up| some(Some(up)))).cycles().to_vec();
+        for slot in circles(&self.up) {
+            let before = self.bridge(slot).map_or(NONE, |slot| slot.0);
+            set(&mut self.up, slot, before);
+        }
+        // The line before may itself hang below the circle.
+        for slot in circles(&self.up) {
+            set(&mut self.up, slot, NONE);
+        }
+    }
+
+    /// The line that counts for an id.
+    pub(super) fn line(&self, id: Name) -> Option<Slot> {
+        some(self.place.get(id.index()))
+    }
+
+    /// Whether the client can reach the line.
+    pub(super) fn is_alive(&self, slot: Slot) -> bool {
+        self.alive.get(slot.index()).copied().unwrap_or(false)
+    }
+
+    /// The lines of the conversation in file order. News of progress is left out.
+    pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
+        let is_said =
+            |slot: &Slot, head: &Head| self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress;
+        self.log.entries().filter(move |(slot, head)| is_said(slot, head)).map(|(slot, _)| slot)
+    }
+
+    /// Whether the line is of the conversation itself, not of a side chain.
+    pub(super) fn is_main(&self, head: &Head) -> bool {
+        self.side || !head.flags.has(Flags::SIDECHAIN)
+    }
+
+    /// The parent of a line.
+    pub(super) fn parent(&self, slot: Slot) -> Option<Slot> {
+        some(self.up.get(slot.index()))
+    }
+
+    /// The line of the main chain before this one, where the client goes on when a link leads nowhere.
+    pub(super) fn bridge(&self, slot: Slot) -> Option<Slot> {
+        self.log.head(slot).filter(|head| self.is_main(head))?;
+        some(self.before.get(slot.index()))
+    }
+
+    /// For every line whether another one of the conversation hangs below it. News of progress can link others, but the
+    /// client does not keep it, so by itself it is nothing.
+    pub(super) fn has_child(&self) -> Vec<bool> {
+        let mut out = vec![false; self.up.len()];
+        for slot in self.in_order() {
+            for above in self.ancestors(slot).skip(1) {
+                if let Some(mark) = out.get_mut(above.index()) {
+                    *mark = true;
+                }
+                if self.log.kind(above) != EntryKind::Progress {
+                    break;
+                }
+            }
+        }
+        out
+    }
+
+    /// From the line up to its root, the line first.
+    pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
+        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| self.parent(*slot))
+    }
+
+    /// From the root down to the line.
+    pub(super) fn path(&self, tip: Slot) -> Vec<Slot> {
+        let mut path: Vec<Slot> = self.ancestors(tip).collect();
+        path.reverse();
+        path
+    }
+
+    /// The nearest message at or above a line.
+    pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
+        self.ancestors(slot).find(|slot| is_message(self.log.kind(*slot)))
+    }
+}
+
+fn places(log: &Log) -> Vec<u32> {
+    let mut place = vec![NONE; log.names.len()];
+    for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
+        if let Some(last) = head.id.and_then(|id| place.get_mut(id.index())) {
+            *last = slot.0;
+        }
+    }
+    place
+}
+
+fn set(list: &mut [u32], slot: Slot, value: u32) {
+    if let Some(place) = list.get_mut(slot.index()) {
+        *place = value;
+    }
+}
+
+fn some(slot: Option<&u32>) -> Option<Slot> {
+    slot.filter(|s| **s != NONE).map(|s| Slot(*s))
+}

@@ -1,0 +1,119 @@
+//! Branches that hold messages and that the client will not show again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot, Tip};
+
+use super::chain::{Chain, is_message};
+use super::{branch, tip};
+
+/// Reports every lost branch once, with how many messages it holds.
+pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
+    let tip = tip::tip(view)?;
+    let Tip::At(at) = tip else { return Ok(()) };
+    let chain = Chain::of(view.log, None);
+    let mut on_branch = vec![false; view.log.heads.len()];
+    for slot in branch::branch(view, tip)?.into_iter().chain(tip::chain_of(view)?.path(at)) {
+        if let Some(mark) = on_branch.get_mut(slot.index()) {
+            *mark = true;
+        }
+    }
+    for (end, lost) in lost_ends(view, &chain, &on_branch, at) {
+        let detail = format!(
+            "a branch of {lost} {} that ends at {} is out of the client's reach",
+            if lost == 1 { "message" } else { "messages" },
+            view.log.label(end)
+        );
+        let line = view.log.head(end).map(|head| u64::from(head.line));
+        problems.push(Problem { kind: ProblemKind::LostBranch, line, slot: Some(end), detail });
+    }
+    Ok(())
+}
+
+/// The ends of branches off the current one that were not left on purpose, with the number of messages on each.
+fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], tip: Slot) -> BTreeMap<Slot, usize> {
+    let has_child = chain.has_child();
+    let is_on = |slot: &Slot| on_branch.get(slot.index()).copied().unwrap_or(true);
+    let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true) && !is_on(slot);
+    let current = chain.path(tip);
+    let places: HashMap<Slot, usize> = current.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
+    let mut lost = BTreeMap::new();
+    for end in chain.in_order().filter(is_end) {
+        let off: Vec<Slot> = chain.ancestors(end).take_while(|slot| !is_on(slot)).collect();
+        let messages = off.iter().filter(|slot| is_said(view, **slot)).count();
+        let fork = chain.ancestors(end).find_map(|slot| places.get(&slot).copied());
+        if messages > 0 && !was_left(view, off.iter().max().copied(), fork, &current) {
+            lost.insert(chain.message(end).unwrap_or(end), messages);
+        }
+    }
+    lost
+}
+
+fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
+    let flags = view.log.head(slot).map_or(Flags::default(), |head| head.flags);
+    is_message(view.log.kind(slot)) && !flags.has(Flags::HIDDEN) && !flags.has(Flags::ERROR)
+}
+
+/// Whether the user went back and asked anew: then the branch had ended when the current one left it.
+///
+/// Two clients on one session write in turns instead, and a file whose links are gone has answers for roots.
+fn was_left(view: &SessionView<'_>, last: Option<Slot>, fork: Option<usize>, current: &[Slot]) -> bool {
+    let next = match fork {
+        Some(at) => current.get(at + 1),
+        None => current.first().filter(|root| view.log.kind(**root) == EntryKind::User),
+    };
+    match next {
+        Some(next) => last < Some(*next),
+        // The current branch ends at the fork: the tip was moved there by a statement.
+        None => fork.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Bytes, assistant, base, file, read_bytes, text, user};
+    use super::*;
+
+    fn problems(lines: &[String]) -> Vec<String> {
+        let bytes = file(lines);
+        let read = read_bytes(&bytes);
+        let mut problems = Vec::new();
+        check(&read.view(&Bytes(&bytes)), &mut problems).unwrap();
+        problems.into_iter().map(|problem| problem.detail).collect()
+    }
+
+    #[test]
+    fn a_healthy_session_and_one_that_was_rewound_lose_nothing() {
+        assert_eq!(problems(&base()), [] as [&str; 0]);
+        let mut lines = base();
+        lines.push(user("u4", Some("a1"), 11, "ANEW"));
+        lines.push(assistant("a6", "u4", 12, "m9", &text("anew done")));
+        assert_eq!(problems(&lines), [] as [&str; 0]);
+        lines.push(r#"{"type":"last-prompt","leafUuid":"a1","explicit":true}"#.to_owned());
+        assert_eq!(problems(&lines), [] as [&str; 0]);
+        let mut reset = base();
+        reset.push(user("u4", None, 11, "ANEW"));
+        assert_eq!(problems(&reset), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn the_branch_of_a_second_client_is_lost() {
+        let mut lines = base();
+        lines.push(user("p1", Some("a5"), 11, "P1"));
+        lines.push(user("q1", Some("a5"), 12, "Q1"));
+        lines.push(assistant("q2", "q1", 13, "mq", &text("q done")));
+        lines.push(assistant("p2", "p1", 14, "mp", &text("p done")));
+        assert_eq!(problems(&lines), ["a branch of 2 messages that ends at q2 is out of the client's reach"]);
+    }
+
+    #[test]
+    fn a_file_without_links_loses_every_message_but_the_last() {
+        let lines: Vec<String> = base()
+            .into_iter()
+            .map(|line| {
+                format!("{{\"parentUuid\":null,\"isSidechain\"{}", line.split_once(",\"isSidechain\"").unwrap().1)
+            })
+            .collect();
+        assert_eq!(problems(&lines).len(), 9);
+    }
+}

@@ -1,0 +1,67 @@
+//! What a compaction keeps of the messages before it.
+
+use boswell_model::json::Raw;
+use boswell_model::{Flags, Log, Name, Result, SessionView, Slot};
+
+use super::chain::{self, Chain};
+
+/// Messages from before a compaction that the model goes on seeing, behind the summary.
+#[derive(Debug, Clone)]
+pub(super) struct Kept {
+    /// The compaction.
+    pub boundary: Slot,
+    /// The entry that they now follow: the summary.
+    pub anchor: Option<Name>,
+    /// They, in the order in which they are sent. Never empty.
+    pub slots: Vec<Slot>,
+}
+
+/// The last compaction of the main chain, by place in the file.
+pub(super) fn last_boundary(log: &Log) -> Option<Slot> {
+    log.entries().rev().find(|(_, h)| is_boundary(h)).map(|(slot, _)| slot)
+}
+
+fn is_boundary(head: &boswell_model::Head) -> bool {
+    head.flags.has(Flags::CUT) && chain::counts(head) && !head.flags.has(Flags::SIDECHAIN)
+}
+
+/// What the compaction at `boundary` keeps; none if it keeps nothing.
+///
+/// If one of the messages that it names is gone, the client keeps none of them.
+pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept>> {
+    let named = view.with_object(boundary, |object| object.get("compactMetadata").and_then(|meta| named(meta)))?;
+    let Some(Some(named)) = named else { return Ok(None) };
+    let chain = Chain::of(view.log, None);
+    let find = |id: &str| view.log.names.find(id).and_then(|name| chain.line(name)).filter(|slot| *slot < boundary);
+    let slots = match &named.what {
+        What::List(ids) => ids.iter().map(|id| find(id)).collect::<Option<Vec<_>>>(),
+        What::Segment { head, tail } => find(head).zip(find(tail)).and_then(|(head, tail)| {
+            let path = chain.path(tail);
+            let start = path.iter().position(|slot| *slot == head)?;
+            path.get(start..).map(<[Slot]>::to_vec)
+        }),
+    };
+    let anchor = view.log.names.find(&named.anchor);
+    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| Kept { boundary, anchor, slots }))
+}
+
+struct Named {
+    anchor: String,
+    what: What,
+}
+
+enum What {
+    List(Vec<String>),
+    Segment { head: String, tail: String },
+}
+
+fn named(meta: Raw<'_>) -> Option<Named> {
+    let text = |raw: &Raw<'_>, key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    if let Some(list) = meta.get("preservedMessages") {
+        let ids = list.get("uuids")?.items().filter_map(|id| id.text()).map(|id| id.into_owned()).collect();
+        return Some(Named { anchor: text(&list, "anchorUuid").unwrap_or_default(), what: What::List(ids) });
+    }
+    let segment = meta.get("preservedSegment")?;
+    let what = What::Segment { head: text(&segment, "headUuid")?, tail: text(&segment, "tailUuid")? };
+    Some(Named { anchor: text(&segment, "anchorUuid").unwrap_or_default(), what })
+}

@@ -1,0 +1,173 @@
+//! Claude Code's answers to the contract of dialects.
+
+use std::path::PathBuf;
+
+use boswell_model::json::Object;
+use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, Result, SessionView, Slot, Tip, View};
+
+use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, tip, view};
+use crate::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
+    SideFile, Support,
+};
+
+/// The dialect of Claude Code and of the Claude Agent SDK.
+#[derive(Debug)]
+pub struct Claude;
+
+const CAPABILITIES: &[(Operation, Support)] = &[
+    (Operation::Read, Support::Native),
+    (Operation::Context, Support::Native),
+    (Operation::Append, Support::Native),
+    (Operation::Branch, Support::Native),
+    (Operation::Rewind, Support::Native),
+    (Operation::Fork, Support::Native),
+    (Operation::Title, Support::Native),
+    (Operation::Tag, Support::Native),
+    (Operation::Label, Support::Note),
+    (Operation::Status, Support::Note),
+    (Operation::Delete, Support::Native),
+    (Operation::Resume, Support::Native),
+];
+
+impl Dialect for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::new(CAPABILITIES)
+    }
+
+    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+        env.path_var("CLAUDE_CONFIG_DIR").or_else(|| env.in_home(".claude")).into_iter().collect()
+    }
+
+    fn discover(&self, files: &dyn Files) -> Result<Found> {
+        discover::discover(files)
+    }
+
+    fn id_is_valid(&self, id: &str) -> bool {
+        discover::is_uuid(id)
+    }
+
+    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+        recognise::recognises(sample)
+    }
+
+    fn is_record(&self, object: &Object<'_>) -> bool {
+        recognise::is_record(object)
+    }
+
+    fn begin(&self, located: &Located) -> Facts {
+        Facts { hidden: located.hidden, ..Facts::default() }
+    }
+
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+        head::fill(object, head, names);
+    }
+
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+        fold::fold(object, head, names, facts);
+    }
+
+    fn fold_side_files(&self, files: &dyn Files, located: &Located, facts: &mut Facts) -> Result<()> {
+        side_files::fold(files, located, facts)
+    }
+
+    fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
+        tip::tip(view)
+    }
+
+    fn leaf(&self, view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
+        tip::leaf(view, tip)
+    }
+
+    fn branch(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        branch::branch(view, tip)
+    }
+
+    fn view(&self, object: &Object<'_>) -> View {
+        view::view(object)
+    }
+
+    fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
+        context::context(view, tip)
+    }
+
+    fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
+        render::render(item, records)
+    }
+
+    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        check::check(view, problems)
+    }
+
+    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+        side_files::list(files, located)
+    }
+
+    fn memory(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {
+        side_files::memory(files)
+    }
+
+    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+        resume::resume(facts, located)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::Framing;
+
+    use super::*;
+
+    const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+
+    fn located(id: &str, hidden: Option<&'static str>) -> Located {
+        Located {
+            id: id.into(),
+            key: None,
+            framing: Framing::Lines,
+            size: 1,
+            modified: None,
+            row: None,
+            hidden,
+            owner: None,
+        }
+    }
+
+    #[test]
+    fn sessions_are_looked_for_where_the_variable_says_else_at_home() {
+        let mut env = Environment { home: Some("/home/me".into()), ..Environment::default() };
+        assert_eq!(Claude.places(&env), [PathBuf::from("/home/me/.claude")]);
+        env.vars.insert("CLAUDE_CONFIG_DIR".into(), "/cfg".into());
+        assert_eq!(Claude.places(&env), [PathBuf::from("/cfg")]);
+    }
+
+    #[test]
+    fn only_a_checked_id_reaches_the_command_line() {
+        let facts = Facts { project: Some("/w".into()), ..Facts::default() };
+        let command = Claude.resume(&facts, &located(ID, None)).unwrap();
+        assert_eq!(command.argv, ["claude", "--resume", ID]);
+        assert_eq!(command.cwd.as_deref(), Some("/w"));
+        assert_eq!(Claude.resume(&facts, &located("--evil", None)), None);
+        assert_eq!(Claude.resume(&facts, &located(ID, Some("subagent"))), None);
+        assert!(Claude.id_is_valid(ID) && !Claude.id_is_valid("-x"));
+    }
+
+    #[test]
+    fn labels_and_status_have_no_place_in_the_format() {
+        for operation in Operation::ALL {
+            let expected = match operation {
+                Operation::Label | Operation::Status => Support::Note,
+                _ => Support::Native,
+            };
+            assert_eq!(Claude.capabilities().support(operation), expected);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Finds sessions by the names of their files.
+
+use boswell_model::{Framing, Result};
+
+use super::sessions_index;
+use crate::{FileInfo, Files, Found, Located};
+
+/// The folders that hold sessions, one for each project, by key.
+///
+/// The root may be the client's configuration folder, its `projects` folder, or the folder of one project.
+pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
+    let root = files.list("")?;
+    if root.iter().any(|info| info.is_folder() && info.name() == "projects") {
+        let inside = files.list("projects")?;
+        return Ok(inside.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect());
+    }
+    if root.iter().any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info))) {
+        return Ok(vec![String::new()]);
+    }
+    Ok(root.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect())
+}
+
+/// Finds every session of the store, and what its indexes get wrong.
+pub(super) fn discover(files: &dyn Files) -> Result<Found> {
+    let mut found = Found::default();
+    for project in projects(files)? {
+        let listing = files.list(&project)?;
+        let start = found.sessions.len();
+        for info in &listing {
+            if info.is_file() {
+                found.sessions.extend(session(info));
+            } else if info.is_folder() && is_uuid(info.name()) {
+                subagents(files, info, &mut found.sessions)?;
+            }
+        }
+        let sessions = found.sessions.get(start..).unwrap_or_default();
+        found.problems.extend(sessions_index::compare(files, &listing, sessions)?);
+    }
+    Ok(found)
+}
+
+fn session(info: &FileInfo) -> Option<Located> {
+    if let Some(id) = session_id(info) {
+        let mut located = Located::at(id, info, Framing::Lines);
+        located.hidden = (info.size == 0).then_some("empty");
+        return Some(located);
+    }
+    // Version 2.0 kept subagents beside the sessions; whose they are stands only inside.
+    is_agent(info).then(|| subagent(info, None))
+}
+
+fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<Located>) -> Result<()> {
+    let mut folders = vec![format!("{}/subagents", owner.key)];
+    while let Some(folder) = folders.pop() {
+        for info in files.list(&folder)? {
+            if info.is_folder() {
+                folders.push(info.key);
+            } else if info.is_file() && is_agent(&info) {
+                out.push(subagent(&info, Some(owner.name().to_owned())));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn subagent(info: &FileInfo, owner: Option<String>) -> Located {
+    let id = info.stem(".jsonl").unwrap_or(info.name());
+    Located { hidden: Some("subagent"), owner, ..Located::at(id, info, Framing::Lines) }
+}
+
+fn session_id(info: &FileInfo) -> Option<&str> {
+    info.stem(".jsonl").filter(|stem| is_uuid(stem))
+}
+
+fn is_agent(info: &FileInfo) -> bool {
+    info.stem(".jsonl").is_some_and(|stem| stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()))
+}
+
+/// Whether a text is a UUID of any version, in either case.
+pub(super) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::MemoryFiles;
+
+    use super::*;
+
+    const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+    const EMPTY: &str = "AAAAAAAA-0002-4001-8001-00000000000F";
+
+    fn store(prefix: &str) -> MemoryFiles {
+        let mut files = MemoryFiles::default();
+        for (name, bytes) in [
+            (format!("{ID}.jsonl"), "{}\n"),
+            (format!("{EMPTY}.jsonl"), ""),
+            ("notes.jsonl".to_owned(), "{}\n"),
+            ("agent-a016bda.jsonl".to_owned(), "{}\n"),
+            (format!("{ID}/subagents/agent-a1.jsonl"), "{}\n"),
+            (format!("{ID}/subagents/agent-a1.meta.json"), "{}"),
+            (format!("{ID}/subagents/workflows/run/agent-a2.jsonl"), "{}\n"),
+            ("memory/MEMORY.md".to_owned(), "x"),
+        ] {
+            files.put(&format!("{prefix}{name}"), bytes, None);
+        }
+        files
+    }
+
+    #[test]
+    fn any_of_the_three_roots_finds_the_same_sessions() {
+        for prefix in ["projects/-w/", "-w/", ""] {
+            let found = discover(&store(prefix)).unwrap();
+            let mut seen: Vec<_> =
+                found.sessions.iter().map(|s| (s.id.as_str(), s.hidden, s.owner.as_deref())).collect();
+            seen.sort_unstable();
+            let expected = [
+                (EMPTY, Some("empty"), None),
+                (ID, None, None),
+                ("agent-a016bda", Some("subagent"), None),
+                ("agent-a1", Some("subagent"), Some(ID)),
+                ("agent-a2", Some("subagent"), Some(ID)),
+            ];
+            assert_eq!(seen, expected, "{prefix}");
+            assert!(found.problems.is_empty());
+        }
+    }
+
+    #[test]
+    fn only_uuids_name_sessions() {
+        for (text, is) in
+            [(ID, true), (EMPTY, true), ("-aaaaaaa-0001-4001-8001-000000000001", false), ("x", false), ("", false)]
+        {
+            assert_eq!(is_uuid(text), is, "{text}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Files as they stood at each prompt, folded from snapshot and delta lines.
+
+use std::collections::{BTreeMap, HashMap};
+
+use boswell_model::json::{Object, Raw};
+
+/// A file that the client keeps copies of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrackedFile {
+    /// Its path, relative to the session's folder when it lies inside.
+    pub path: String,
+    /// Which copy it is, counted for each file.
+    pub version: Option<u64>,
+    /// Name of the copy below `file-history/<session>/`; none if there was no file.
+    pub backup: Option<String>,
+    /// Whether there was no file then: restoring means removing it.
+    pub is_absent: bool,
+}
+
+/// The snapshots of a session.
+#[derive(Debug, Default)]
+pub struct FileHistory {
+    prompts: HashMap<String, Prompt>,
+    order: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Prompt {
+    snapshot: BTreeMap<String, TrackedFile>,
+    deltas: BTreeMap<String, TrackedFile>,
+}
+
+impl FileHistory {
+    /// Takes a line of the log; others than snapshots and deltas are passed over.
+    pub fn add(&mut self, object: &Object<'_>) {
+        let Some(word) = object.text("type") else { return };
+        match word.as_ref() {
+            "file-history-snapshot" => self.add_snapshot(object),
+            "file-history-delta" => self.add_delta(object),
+            _ => {}
+        }
+    }
+
+    fn add_snapshot(&mut self, object: &Object<'_>) {
+        let snapshot = object.get("snapshot");
+        let id = snapshot.and_then(|s| s.get("messageId")).or(object.get("messageId")).and_then(|id| id.text());
+        let Some(id) = id else { return };
+        let files = snapshot.and_then(|s| s.get("trackedFileBackups"));
+        // A second snapshot of one prompt replaces the first: before deltas there were, that was how files were added.
+        self.prompt(&id).snapshot = files
+            .into_iter()
+            .flat_map(|files| files.members())
+            .map(|(path, backup)| (path.to_text().into_owned(), tracked(&path.to_text(), backup)))
+            .collect();
+    }
+
+    fn add_delta(&mut self, object: &Object<'_>) {
+        let (Some(id), Some(path)) = (object.text("snapshotMessageId"), object.text("trackingPath")) else { return };
+        let file = tracked(&path, object.get("backup").unwrap_or(Raw::trusted(b"null")));
+        // Only the first edit of a file in a turn is recorded; a later word on it cannot be the state before.
+        self.prompt(&id).deltas.entry(path.into_owned()).or_insert(file);
+    }
+
+    fn prompt(&mut self, id: &str) -> &mut Prompt {
+        self.prompts.entry(id.to_owned()).or_insert_with(|| {
+            self.order.push(id.to_owned());
+            Prompt::default()
+        })
+    }
+
+    /// Ids of the prompts that have a snapshot, in file order.
+    pub fn prompts(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(String::as_str)
+    }
+
+    /// The tracked files as they stood when the prompt was given; none if it has no snapshot.
+    pub fn at(&self, prompt: &str) -> Option<Vec<TrackedFile>> {
+        let prompt = self.prompts.get(prompt)?;
+        let mut files = prompt.deltas.clone();
+        files.extend(prompt.snapshot.clone());
+        Some(files.into_values().collect())
+    }
+}
+
+fn tracked(path: &str, backup: Raw<'_>) -> TrackedFile {
+    let name = backup.get("backupFileName");
+    TrackedFile {
+        path: path.to_owned(),
+        version: backup.get("version").and_then(|version| version.u64()),
+        backup: name.and_then(|name| name.text()).map(|name| name.into_owned()),
+        is_absent: name.is_some_and(|name| name.is_null()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::scan_object;
+
+    use super::*;
+
+    fn history(lines: &[&str]) -> FileHistory {
+        let mut history = FileHistory::default();
+        for line in lines {
+            let mut members = Vec::new();
+            scan_object(line.as_bytes(), &mut members).unwrap();
+            history.add(&Object::new(line.as_bytes(), &members));
+        }
+        history
+    }
+
+    #[test]
+    fn deltas_add_to_their_snapshot_and_never_overwrite() {
+        let history = history(&[
+            r#"{"type":"file-history-snapshot","messageId":"p1","snapshot":{"messageId":"p1","trackedFileBackups":{"a":{"backupFileName":"x@v2","version":2}}}}"#,
+            r#"{"type":"file-history-delta","snapshotMessageId":"p1","trackingPath":"a","backup":{"backupFileName":"x@v3","version":3}}"#,
+            r#"{"type":"file-history-delta","snapshotMessageId":"p1","trackingPath":"new","backup":{"backupFileName":null,"version":1}}"#,
+            r#"{"type":"file-history-delta","snapshotMessageId":"p1","trackingPath":"new","backup":{"backupFileName":"n@v2","version":2}}"#,
+            r#"{"type":"user"}"#,
+        ]);
+        let files = history.at("p1").unwrap();
+        assert_eq!(files.len(), 2);
+        assert_eq!((files[0].version, files[0].backup.as_deref(), files[0].is_absent), (Some(2), Some("x@v2"), false));
+        assert_eq!((files[1].path.as_str(), files[1].is_absent), ("new", true));
+        assert_eq!(history.at("p2"), None);
+        assert_eq!(history.prompts().collect::<Vec<_>>(), ["p1"]);
+    }
+
+    #[test]
+    fn an_update_of_a_snapshot_replaces_it() {
+        let line = |files: &str| {
+            format!(
+                r#"{{"type":"file-history-snapshot","messageId":"p","snapshot":{{"messageId":"p","trackedFileBackups":{files}}},"isSnapshotUpdate":true}}"#
+            )
+        };
+        let history = history(&[&line("{}"), &line(r#"{"a":{"backupFileName":"x@v1","version":1}}"#)]);
+        assert_eq!(history.at("p").unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,214 @@
+//! The head of a line: which kind it is and how it hangs together with others.
+
+use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::{EntryKind, Flags, Head, Instant, Names};
+
+/// The members that a head is made of, found in one pass: this runs for every line of every file.
+#[derive(Default)]
+struct Fields<'a> {
+    word: Option<Raw<'a>>,
+    uuid: Option<Raw<'a>>,
+    parent: Option<Raw<'a>>,
+    logical_parent: Option<Raw<'a>>,
+    subtype: Option<Raw<'a>>,
+    message: Option<Raw<'a>>,
+    timestamp: Option<Raw<'a>>,
+    sidechain: bool,
+    meta: bool,
+    summary: bool,
+    transcript_only: bool,
+    api_error: bool,
+}
+
+impl<'a> Fields<'a> {
+    fn of(object: &Object<'a>) -> Self {
+        let mut fields = Fields::default();
+        for (key, value) in object.members() {
+            match key.to_wtf8().as_ref() {
+                b"type" => fields.word = Some(value),
+                b"uuid" => fields.uuid = Some(value),
+                b"parentUuid" => fields.parent = Some(value),
+                b"logicalParentUuid" => fields.logical_parent = Some(value),
+                b"subtype" => fields.subtype = Some(value),
+                b"message" => fields.message = Some(value),
+                b"timestamp" => fields.timestamp = Some(value),
+                b"isSidechain" => fields.sidechain = value.bool() == Some(true),
+                b"isMeta" => fields.meta = value.bool() == Some(true),
+                b"isCompactSummary" => fields.summary = value.bool() == Some(true),
+                b"isVisibleInTranscriptOnly" => fields.transcript_only = value.bool() == Some(true),
+                b"isApiErrorMessage" => fields.api_error = value.bool() == Some(true),
+                _ => {}
+            }
+        }
+        fields
+    }
+}
+
+/// Fills in the head of a line.
+pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    let fields = Fields::of(object);
+    let word = fields.word.and_then(|w| w.text()).unwrap_or_default();
+    head.word = (!word.is_empty()).then(|| names.intern(&word)).flatten();
+    head.time = fields.timestamp.and_then(|t| t.text()).and_then(|t| Instant::parse(&t)).map(Into::into);
+    head.kind = kind(&word, &fields);
+    head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
+    head.flags.set_if(fields.summary, Flags::SUMMARY);
+    // The summary of a compaction is kept from the eye in the client's normal screen only because a line stands for it.
+    head.flags.set_if(fields.meta || (fields.transcript_only && !fields.summary), Flags::HIDDEN);
+    head.flags.set_if(fields.api_error, Flags::ERROR);
+    head.flags.set_if(head.kind == EntryKind::Compaction, Flags::CUT);
+    head.flags.set_if(fields.parent.is_some(), Flags::LINKED);
+    if head.kind == EntryKind::Assistant {
+        group(&fields, head, names);
+    }
+    if let Some(uuid) = fields.uuid.and_then(|u| u.text()).filter(|u| !u.is_empty()) {
+        head.id = names.intern(&uuid);
+        let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
+        let is_whole = !is_message || fields.message.is_some_and(is_well_formed);
+        head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
+    }
+    let parent = fields.parent.filter(|p| !p.is_null());
+    // A compaction starts a new root on disk; its logical parent is the line that came before.
+    let parent = if head.kind == EntryKind::Compaction { fields.logical_parent.or(parent) } else { parent };
+    head.parent = parent.and_then(|p| p.text()).and_then(|p| names.intern(&p));
+}
+
+/// Whether lines of this type link into the chain in every version of the client.
+pub(super) fn is_chain_word(word: &str) -> bool {
+    matches!(word, "user" | "assistant" | "attachment" | "system" | "progress")
+}
+
+/// The client passes over messages whose content is neither text nor a list of blocks, and links across them.
+fn is_well_formed(message: Raw<'_>) -> bool {
+    message.get("content").is_some_and(|content| match content.kind() {
+        Kind::String => true,
+        Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
+        _ => false,
+    })
+}
+
+/// The first line of an API message is marked: messages are counted there.
+fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Names) {
+    let id = fields.message.and_then(|m| m.get("id")).and_then(|id| id.text()).filter(|id| !id.is_empty());
+    let seen = id.as_ref().is_some_and(|id| names.find(id).is_some());
+    head.group = id.and_then(|id| names.intern(&id));
+    head.flags.set_if(!seen, Flags::OWN);
+}
+
+fn kind(word: &str, fields: &Fields<'_>) -> EntryKind {
+    match word {
+        "user" if fields.message.is_some_and(holds_result) => EntryKind::ToolResult,
+        "user" => EntryKind::User,
+        "assistant" => EntryKind::Assistant,
+        "system" if fields.subtype.is_some_and(|s| s.is("compact_boundary")) => EntryKind::Compaction,
+        "system" => EntryKind::System,
+        "attachment" => EntryKind::Attachment,
+        "progress" => EntryKind::Progress,
+        "last-prompt" => EntryKind::Leaf,
+        "custom-title" | "ai-title" | "agent-name" | "summary" => EntryKind::Title,
+        "tag" => EntryKind::Tag,
+        "file-history-snapshot" | "file-history-delta" => EntryKind::FileSnapshot,
+        "mode" | "permission-mode" | "agent-setting" | "agent-color" => EntryKind::Setting,
+        _ if is_known_meta(word) => EntryKind::Meta,
+        _ => EntryKind::Unknown,
+    }
+}
+
+/// Bookkeeping lines that the client is known to write.
+pub(super) fn is_known_meta(word: &str) -> bool {
+    matches!(
+        word,
+        "queue-operation"
+            | "cost-state"
+            | "tools-used"
+            | "atis-latch"
+            | "api-request-shape"
+            | "api-request-blob"
+            | "api-request"
+            | "worktree-state"
+            | "pr-link"
+            | "relocated"
+            | "bridge-session"
+            | "frame-link"
+            | "content-replacement"
+            | "agent_metadata"
+            | "started"
+            | "result"
+    )
+}
+
+fn holds_result(message: Raw<'_>) -> bool {
+    message
+        .get("content")
+        .is_some_and(|content| content.items().any(|item| item.get("type").is_some_and(|t| t.is("tool_result"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::{Log, Slot};
+
+    use super::super::fixture::read;
+    use super::*;
+
+    fn one(line: &str) -> Log {
+        read(&format!("{line}\n")).log
+    }
+
+    #[test]
+    fn kinds_follow_the_type_word_and_what_the_message_holds() {
+        for (line, kind) in [
+            (r#"{"type":"user","message":{"content":"x"}}"#, EntryKind::User),
+            (r#"{"type":"user","message":{"content":[{"type":"tool_result"}]}}"#, EntryKind::ToolResult),
+            (r#"{"type":"user","message":"error"}"#, EntryKind::User),
+            (r#"{"type":"assistant","message":{}}"#, EntryKind::Assistant),
+            (r#"{"type":"system","subtype":"turn_duration"}"#, EntryKind::System),
+            (r#"{"type":"system","subtype":"compact_boundary"}"#, EntryKind::Compaction),
+            (r#"{"type":"attachment"}"#, EntryKind::Attachment),
+            (r#"{"type":"last-prompt"}"#, EntryKind::Leaf),
+            (r#"{"type":"ai-title"}"#, EntryKind::Title),
+            (r#"{"type":"tag"}"#, EntryKind::Tag),
+            (r#"{"type":"file-history-delta"}"#, EntryKind::FileSnapshot),
+            (r#"{"type":"permission-mode"}"#, EntryKind::Setting),
+            (r#"{"type":"queue-operation"}"#, EntryKind::Meta),
+            (r#"{"type":"brand-new"}"#, EntryKind::Unknown),
+            (r#"{"silly":"this"}"#, EntryKind::Unknown),
+        ] {
+            assert_eq!(one(line).kind(Slot(0)), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn flags_and_links_are_taken_from_the_envelope() {
+        let log = one(
+            r#"{"parentUuid":"p","isSidechain":true,"type":"user","uuid":"u","isMeta":true,"timestamp":"2026-01-01T00:00:00.000Z","message":{"content":"x"}}"#,
+        );
+        let head = log.head(Slot(0)).unwrap();
+        for flag in [Flags::CHAIN, Flags::LINKED, Flags::SIDECHAIN, Flags::HIDDEN] {
+            assert!(head.flags.has(flag));
+        }
+        assert_eq!(log.names.text(head.id.unwrap()), "u");
+        assert_eq!(log.names.text(head.parent.unwrap()), "p");
+        assert!(head.time.is_some());
+    }
+
+    #[test]
+    fn a_compaction_hangs_below_its_logical_parent_and_cuts() {
+        let log = one(
+            r#"{"parentUuid":null,"logicalParentUuid":"p","type":"system","subtype":"compact_boundary","uuid":"b"}"#,
+        );
+        let head = log.head(Slot(0)).unwrap();
+        assert!(head.flags.has(Flags::CUT));
+        assert_eq!(head.parent.map(|p| log.names.text(p)), Some("p"));
+    }
+
+    #[test]
+    fn only_the_first_line_of_an_api_message_is_marked() {
+        let line = |uuid: &str| {
+            format!(r#"{{"type":"assistant","uuid":"{uuid}","parentUuid":null,"message":{{"id":"m1"}}}}"#) + "\n"
+        };
+        let log = read(&(line("m1") + &line("b"))).log;
+        let own: Vec<_> = log.heads.iter().map(|h| h.flags.has(Flags::OWN)).collect();
+        assert_eq!(own, [true, false]);
+        assert_eq!(log.heads[0].group, log.heads[1].group);
+    }
+}

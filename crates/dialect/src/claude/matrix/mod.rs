@@ -1,0 +1,49 @@
+//! What the newest client makes of damaged files, case by case.
+//!
+//! Expectations were read off requests of Claude Code 2.1.325 that resumed the same lines; only a file of nothing but side
+//! chains it does not resume at all, and there we read on. One thing is left out on purpose: where a session ends with the user's word, the client answers itself with "No response requested." before
+//! it appends the next prompt. That belongs to the next prompt, not to what is there.
+
+mod calls;
+mod compactions;
+mod links;
+
+use super::fixture::{base, file};
+
+const ALL: [&str; 9] = [
+    "U ONE",
+    "A one done",
+    "U TWO",
+    "A call t1 + call t2",
+    "U result t1: out t1",
+    "U result t2: out t2",
+    "A two done",
+    "U THREE",
+    "A three done",
+];
+
+fn with(change: impl FnOnce(&mut Vec<String>)) -> Vec<u8> {
+    let mut lines = base();
+    change(&mut lines);
+    file(&lines)
+}
+
+/// The base with the parent of one line replaced.
+fn reparented(uuid: &str, parent: &str) -> Vec<u8> {
+    with(|lines| reparent(lines, uuid, parent))
+}
+
+fn reparent(lines: &mut [String], uuid: &str, parent: &str) {
+    let own = format!("\"uuid\":\"{uuid}\"");
+    let line = lines.iter_mut().find(|line| line.contains(&own)).unwrap();
+    let rest = line.split_once(",\"isSidechain\"").unwrap().1.to_owned();
+    *line = format!("{{\"parentUuid\":{parent},\"isSidechain\"{rest}");
+}
+
+fn side(line: String) -> String {
+    line.replace("\"isSidechain\":false", "\"isSidechain\":true")
+}
+
+fn without(expected: &[&str]) -> Vec<&'static str> {
+    ALL.iter().copied().filter(|message| !expected.contains(message)).collect()
+}

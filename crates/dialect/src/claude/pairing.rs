@@ -1,0 +1,161 @@
+//! Which calls were answered, and what the client sends where they were not.
+
+use std::collections::{HashMap, HashSet};
+
+use boswell_model::json::Object;
+use boswell_model::{Name, Slot};
+
+/// Sent for a call of the last answer that has no result.
+pub(super) const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
+/// Sent for a call that has no result while another call of the same line has one.
+pub(super) const MISSING: &str = "[Tool result missing due to internal error]";
+/// Sent for the first message when it held nothing but results without a call.
+pub(super) const ORPHANED: &str = "[Orphaned tool result removed due to conversation resume]";
+/// Sent for any other message of the user that is left with nothing.
+pub(super) const NO_CONTENT: &str = "(no content)";
+/// Sent for an answer that held nothing but calls whose id was used before.
+pub(super) const TOOL_USE_INTERRUPTED: &str = "[Tool use interrupted]";
+/// Sent as the model's answer where the session ended before one was recorded.
+pub(super) const NO_RESPONSE: &str = "No response requested.";
+
+/// Who speaks in a line of the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    Assistant,
+    User,
+    /// An attachment, sent under this role.
+    Attached(&'static str),
+}
+
+/// A line on its way into the context.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub slot: Slot,
+    pub voice: Voice,
+    pub group: Option<Name>,
+    pub calls: Vec<String>,
+    /// Whether all its calls are of tools that the provider runs: those are never waited for.
+    pub is_provided: bool,
+    pub results: Vec<String>,
+    /// Whether it holds more than calls and results.
+    pub speaks: bool,
+    /// Whether what it holds is only thinking or blank text.
+    pub is_idle: bool,
+    pub is_summary: bool,
+    /// The model whose thinking it is, for lines that hold nothing else.
+    pub thinker: Option<String>,
+    pub fate: Fate,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Sent.
+    Sent,
+    /// Not sent.
+    Dropped,
+    /// Nothing of it can be sent, but it may be all that its message has.
+    Void,
+}
+
+/// Ids of the calls that a line makes, also of tools that the provider runs.
+pub(super) fn calls_of(object: &Object<'_>) -> Vec<String> {
+    ids(object, |word| matches!(word, "tool_use" | "server_tool_use"), "id")
+}
+
+/// Whether a line calls a tool that the client itself has to run.
+pub(super) fn calls_client(object: &Object<'_>) -> bool {
+    !ids(object, |word| word == "tool_use", "id").is_empty()
+}
+
+/// Ids of the calls that a line answers. Tools of the provider are answered inside the same message, by blocks of their own.
+pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
+    ids(object, |word| word == "tool_result" || word.ends_with("_tool_result"), "tool_use_id")
+}
+
+fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<String> {
+    let content = object.get("message").and_then(|message| message.get("content"));
+    let blocks = content.into_iter().flat_map(|content| content.items());
+    blocks
+        .filter(|block| block.get("type").and_then(|word| word.text()).is_some_and(|word| is_wanted(&word)))
+        .filter_map(|block| block.get(key)?.text().map(|id| id.into_owned()))
+        .collect()
+}
+
+/// What has to be sent beyond the lines themselves.
+#[derive(Debug, Default)]
+pub(super) struct Gaps {
+    /// Lines of the last answer with calls that were never answered.
+    pub interrupted: Vec<usize>,
+    /// Lines before with a call that was never answered beside one that was.
+    pub missing: Vec<usize>,
+}
+
+/// Settles the fate of every line with calls or results. `open_end` says whether the last answer may still be waiting.
+pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
+    let answered = lines.iter().flat_map(|line| line.results.iter().cloned()).collect();
+    let last = if open_end { last_answer(lines) } else { None };
+    let mut ledger = Ledger { answered, calls: HashMap::new(), gaps: Gaps::default() };
+    for (index, line) in lines.iter_mut().enumerate() {
+        if !line.calls.is_empty() {
+            let is_last = last.is_some_and(|(start, group)| index >= start && (line.group == group || group.is_none()));
+            ledger.settle_calls(index, line, is_last);
+        } else if !line.results.is_empty() {
+            ledger.settle_results(line);
+        }
+    }
+    ledger.gaps
+}
+
+/// What is known of calls while the lines go by.
+struct Ledger {
+    /// Calls that have a result anywhere.
+    answered: HashSet<String>,
+    /// Calls made so far, and whether their result has come up.
+    calls: HashMap<String, bool>,
+    gaps: Gaps,
+}
+
+impl Ledger {
+    fn settle_calls(&mut self, index: usize, line: &mut Line, is_last: bool) {
+        let open = line.calls.iter().filter(|id| !self.answered.contains(*id)).count();
+        if open > 0 && is_last && !line.is_provided {
+            self.gaps.interrupted.push(index);
+        } else if open == line.calls.len() {
+            // The client gives up the whole line, also a text that stands in it.
+            line.fate = Fate::Dropped;
+            return;
+        } else if open > 0 {
+            self.gaps.missing.push(index);
+        }
+        if !line.speaks && line.calls.iter().all(|id| self.calls.contains_key(id)) {
+            line.fate = Fate::Void;
+        }
+        for id in &line.calls {
+            self.calls.entry(id.clone()).or_insert(false);
+        }
+    }
+
+    /// The first result of a call counts, and none that comes before its call.
+    fn settle_results(&mut self, line: &mut Line) {
+        let mut counts = false;
+        for id in &line.results {
+            if let Some(has_result) = self.calls.get_mut(id) {
+                counts |= !std::mem::replace(has_result, true);
+            }
+        }
+        if !counts && !line.speaks {
+            line.fate = Fate::Void;
+        }
+    }
+}
+
+/// Where the last answer begins, if nothing but its results and attachments follow it.
+fn last_answer(lines: &[Line]) -> Option<(usize, Option<Name>)> {
+    let end = lines.iter().rposition(|line| line.voice == Voice::Assistant)?;
+    let group = lines.get(end)?.group;
+    let after = lines.get(end + 1..)?;
+    let waits = after.iter().all(|line| line.voice != Voice::User || (!line.results.is_empty() && !line.speaks));
+    let start = lines.iter().position(|line| group.is_some() && line.group == group).unwrap_or(end);
+    waits.then_some((start, group))
+}

@@ -1,0 +1,84 @@
+//! `sessions-index.json`: a hint that some versions wrote and none keeps true.
+
+use std::collections::BTreeSet;
+
+use boswell_model::json::Raw;
+use boswell_model::{Problem, ProblemKind, Result};
+
+use crate::{FileInfo, Files, Located};
+
+const NAME: &str = "sessions-index.json";
+/// A larger one is not the client's work.
+const LIMIT: u64 = 256 << 20;
+
+/// Compares the index of a project folder with the sessions that are there.
+pub(super) fn compare(files: &dyn Files, listing: &[FileInfo], sessions: &[Located]) -> Result<Vec<(String, Problem)>> {
+    let Some(info) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else { return Ok(Vec::new()) };
+    let stale = |detail: String| (info.key.clone(), Problem::of_file(ProblemKind::StaleIndex, detail));
+    if info.size > LIMIT {
+        return Ok(vec![stale(format!("the index is {} bytes long and was not read", info.size))]);
+    }
+    let bytes = files.read_whole(&info.key, LIMIT)?.unwrap_or_default();
+    let Some(listed) = listed(&bytes) else {
+        return Ok(vec![stale("the index is no JSON with a list of entries".to_owned())]);
+    };
+    let present: BTreeSet<String> =
+        sessions.iter().filter(|s| s.hidden.is_none()).map(|s| s.id.to_ascii_lowercase()).collect();
+    let any_file: BTreeSet<String> = sessions.iter().map(|s| s.id.to_ascii_lowercase()).collect();
+    let ghosts: Vec<&String> = listed.difference(&any_file).collect();
+    let missing: Vec<&String> = present.difference(&listed).collect();
+    let mut problems = Vec::new();
+    if !ghosts.is_empty() {
+        problems.push(stale(format!("the index lists {}, but there is no such file", some_of(&ghosts))));
+    }
+    if !missing.is_empty() {
+        problems.push(stale(format!("the index does not list {}", some_of(&missing))));
+    }
+    Ok(problems)
+}
+
+fn listed(bytes: &[u8]) -> Option<BTreeSet<String>> {
+    let entries = Raw::parse(bytes).ok()?.get("entries")?;
+    Some(entries.items().filter_map(|entry| entry.get("sessionId")?.text()).map(|id| id.to_ascii_lowercase()).collect())
+}
+
+fn some_of(ids: &[&String]) -> String {
+    let shown: Vec<&str> = ids.iter().take(3).map(|id| id.as_str()).collect();
+    let more = ids.len() - shown.len();
+    let shown = shown.join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::discover::discover;
+    use crate::MemoryFiles;
+
+    const A: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+    const B: &str = "aaaaaaaa-0002-4001-8001-000000000002";
+    const GHOST: &str = "aaaaaaaa-0003-4001-8001-000000000003";
+
+    #[test]
+    fn ghosts_and_missing_sessions_are_reported_and_the_index_is_not_believed() {
+        let mut files = MemoryFiles::default();
+        files.put(&format!("projects/-w/{A}.jsonl"), "{}\n", None);
+        files.put(&format!("projects/-w/{B}.jsonl"), "{}\n", None);
+        let index = format!(r#"{{"version":1,"entries":[{{"sessionId":"{A}"}},{{"sessionId":"{GHOST}"}}]}}"#);
+        files.put("projects/-w/sessions-index.json", index, None);
+        let found = discover(&files).unwrap();
+        assert_eq!(found.sessions.len(), 2);
+        let details: Vec<_> = found.problems.iter().map(|(_, problem)| problem.detail.as_str()).collect();
+        assert_eq!(
+            details,
+            [format!("the index lists {GHOST}, but there is no such file"), format!("the index does not list {B}")]
+        );
+    }
+
+    #[test]
+    fn a_broken_index_is_one_problem() {
+        let mut files = MemoryFiles::default();
+        files.put(&format!("{A}.jsonl"), "{}\n", None);
+        files.put("sessions-index.json", "{", None);
+        assert_eq!(discover(&files).unwrap().problems.len(), 1);
+    }
+}

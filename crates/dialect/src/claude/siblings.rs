@@ -1,0 +1,129 @@
+//! Puts back the calls and results that a chain of single parents leaves out.
+//!
+//! An answer with several tool calls is written as one line a call, each the child of the one before, and each result is
+//! the child of its own call. The next message follows only one of the results, so the others are off its path.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use boswell_model::{EntryKind, Flags, Log, Name, Result, SessionView, Slot};
+
+use super::chain::Chain;
+use super::pairing::{calls_of, results_of};
+
+/// The path with the other lines of its API messages, and all their results, in place.
+pub(super) fn put_back(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot]) -> Result<Vec<Slot>> {
+    let log = view.log;
+    let mut on_path = vec![false; log.heads.len()];
+    let mut anchors: HashMap<Name, Slot> = HashMap::new();
+    for slot in path {
+        if let Some(mark) = on_path.get_mut(slot.index()) {
+            *mark = true;
+        }
+        if let Some(group) = log.head(*slot).filter(|h| h.kind == EntryKind::Assistant).and_then(|h| h.group) {
+            anchors.insert(group, *slot);
+        }
+    }
+    let mut missing = Missing::default();
+    let off_path = |slot: &Slot| chain.is_alive(*slot) && !on_path.get(slot.index()).copied().unwrap_or(true);
+    for slot in log.slots().filter(off_path) {
+        missing.sort_in(log, chain, &anchors, slot);
+    }
+    if !missing.strays.is_empty() {
+        missing.claim_strays(view, &anchors, path)?;
+    }
+    Ok(missing.insert(log, &anchors, path))
+}
+
+#[derive(Default)]
+struct Missing {
+    lines: HashMap<Name, Vec<Slot>>,
+    results: HashMap<Name, Vec<Slot>>,
+    /// Results whose parent is no line of an answer on the path: they may belong to one by the id of the call.
+    strays: Vec<Slot>,
+}
+
+impl Missing {
+    fn sort_in(&mut self, log: &Log, chain: &Chain<'_>, anchors: &HashMap<Name, Slot>, slot: Slot) {
+        let Some(head) = log.head(slot) else { return };
+        let same_writer = |group: &Name| {
+            let anchor = anchors.get(group).and_then(|anchor| log.head(*anchor));
+            anchor.is_some_and(|a| a.flags.has(Flags::SIDECHAIN) == head.flags.has(Flags::SIDECHAIN))
+        };
+        match head.kind {
+            EntryKind::Assistant => {
+                if let Some(group) = head.group.filter(same_writer) {
+                    self.lines.entry(group).or_default().push(slot);
+                }
+            }
+            EntryKind::ToolResult => {
+                let call = head.parent.and_then(|parent| chain.line(parent)).and_then(|line| log.head(line));
+                match call.and_then(|call| call.group).filter(same_writer) {
+                    Some(group) => self.results.entry(group).or_default().push(slot),
+                    None => self.strays.push(slot),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn claim_strays(&mut self, view: &SessionView<'_>, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Result<()> {
+        let mut owner: HashMap<String, Name> = HashMap::new();
+        let mut answered: HashSet<String> = HashSet::new();
+        let of_answers = self.lines.values().chain(self.results.values()).flatten();
+        for slot in path.iter().chain(of_answers) {
+            let Some(head) = view.log.head(*slot) else { continue };
+            if let Some(group) = head.group.filter(|g| anchors.contains_key(g)) {
+                let calls = view.with_object(*slot, calls_of)?.unwrap_or_default();
+                owner.extend(calls.into_iter().map(|call| (call, group)));
+            } else if head.kind == EntryKind::ToolResult {
+                answered.extend(view.with_object(*slot, results_of)?.unwrap_or_default());
+            }
+        }
+        for slot in std::mem::take(&mut self.strays) {
+            let results = view.with_object(slot, results_of)?.unwrap_or_default();
+            let open = results.iter().find(|call| !answered.contains(*call)).and_then(|call| owner.get(call));
+            if let Some(group) = open {
+                self.results.entry(*group).or_default().push(slot);
+                answered.extend(results);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines and results stand in the order in which they came, but no result before the last line of its answer.
+    fn insert(mut self, log: &Log, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Vec<Slot> {
+        let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
+        let sorted = |slots: Option<Vec<Slot>>| {
+            let mut slots = slots.unwrap_or_default();
+            slots.sort_by_key(when);
+            VecDeque::from(slots)
+        };
+        let mut lines: HashMap<Name, VecDeque<Slot>> =
+            self.lines.drain().map(|(group, slots)| (group, sorted(Some(slots)))).collect();
+        let mut out: Vec<Slot> = Vec::with_capacity(path.len());
+        let mut results: VecDeque<Slot> = VecDeque::new();
+        for slot in path {
+            let is_result = log.kind(*slot) == EntryKind::ToolResult;
+            take(&mut results, &mut out, |next| !is_result || when(next) < when(slot));
+            let group = log.head(*slot).and_then(|head| head.group);
+            let own = group.and_then(|group| lines.get_mut(&group));
+            if let Some(own) = own {
+                take(own, &mut out, |next| when(next) < when(slot));
+            }
+            out.push(*slot);
+            if let Some(group) = group.filter(|group| anchors.get(group) == Some(slot)) {
+                out.extend(lines.remove(&group).unwrap_or_default());
+                results = sorted(self.results.remove(&group));
+            }
+        }
+        out.extend(results);
+        out
+    }
+}
+
+/// Moves entries from the front as long as they are due.
+fn take(from: &mut VecDeque<Slot>, to: &mut Vec<Slot>, is_due: impl Fn(&Slot) -> bool) {
+    while from.front().is_some_and(&is_due) {
+        to.extend(from.pop_front());
+    }
+}

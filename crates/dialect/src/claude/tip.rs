@@ -1,0 +1,71 @@
+//! Where the conversation stands when the newest client takes it up again.
+
+use boswell_model::{EntryKind, Flags, Log, Result, SessionView, Slot, Tip};
+
+use super::chain::{Chain, is_message};
+use super::compaction;
+
+/// The chain that the client builds from the whole file.
+pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
+    let kept = match compaction::last_boundary(view.log) {
+        Some(boundary) => compaction::kept(view, boundary)?,
+        None => None,
+    };
+    Ok(Chain::of(view.log, kept.as_ref()))
+}
+
+/// The tip: what was stated last and explicitly, else the end of the branch that was written last.
+pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
+    let chain = chain_of(view)?;
+    if let Some(tip) = stated(view, &chain)? {
+        return Ok(tip);
+    }
+    Ok(last_written(view.log, &chain).map_or(Tip::Root, Tip::At))
+}
+
+/// The leaf that a `last-prompt` line states explicitly, if nothing was said after it.
+///
+/// An explicit null is a reset. A leaf that is not there, also the all-zero one, is no statement.
+fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
+    for (slot, head) in view.log.entries().rev() {
+        if chain.is_alive(slot) && chain.is_main(head) {
+            return Ok(None);
+        }
+        if head.kind == EntryKind::Leaf {
+            let said = view.with_object(slot, |object| {
+                let leaf = object.get("leafUuid")?;
+                let explicit = object.get("explicit").and_then(|e| e.bool()) == Some(true);
+                explicit.then(|| leaf.text().map(|text| text.into_owned()))
+            })?;
+            return Ok(said.flatten().and_then(|leaf| match leaf {
+                None => Some(Tip::Root),
+                Some(id) => view
+                    .log
+                    .names
+                    .find(&id)
+                    .and_then(|name| chain.line(name))
+                    .filter(|slot| chain.is_alive(*slot))
+                    .map(Tip::At),
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// The childless line that comes last in the file, if a message stands at or above it.
+fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
+    let has_child = chain.has_child();
+    let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    let end = chain.in_order().rev().filter(childless).find(|slot| chain.message(*slot).is_some());
+    // A file without messages stands at its last line.
+    end.or_else(|| chain.in_order().rev().find(|slot| is_message(log.kind(*slot)))).or(chain.in_order().next_back())
+}
+
+/// The message that the user means: the nearest one at or above the tip that the client shows, else any.
+pub(super) fn leaf(view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
+    let path = chain_of(view).ok()?.path(tip.slot()?);
+    let said = |slot: &&Slot| is_message(view.log.kind(**slot));
+    let shown = |slot: &&Slot| view.log.head(**slot).is_some_and(|h| !h.flags.has(Flags::HIDDEN));
+    let found = path.iter().rev().filter(said).find(shown);
+    found.or_else(|| path.iter().rev().find(said)).copied()
+}

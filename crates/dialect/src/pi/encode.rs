@@ -1,0 +1,230 @@
+//! Drafts as entries of the pi family.
+//!
+//! Our own sessions are written so that pi and xcsh both load them: a model change carries pi's two fields and xcsh's one,
+//! and an answer always has `usage`, without which xcsh refuses the whole file.
+
+use boswell_model::json::{Json, Raw, insert_member};
+use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
+
+use super::{Flavour, Pi};
+use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, one_object, unsupported};
+
+/// The entry that a draft becomes.
+pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
+    let flavour = dialect.flavour();
+    let base = |word: &str| {
+        Json::object()
+            .with("type", word)
+            .with("id", settled.id)
+            .with("parentId", settled.parent)
+            .with("timestamp", settled.at.to_rfc3339())
+    };
+    let made = match &draft.body {
+        Body::User(content) => base("message").with("message", user(content, settled.at)),
+        Body::Assistant(answer) => base("message").with("message", assistant(answer, settled.at)),
+        Body::ToolResult { call, tool, content, is_error } => {
+            let message = Json::object()
+                .with("role", "toolResult")
+                .with("toolCallId", call)
+                .with("toolName", tool)
+                .with("content", parts(content))
+                .with("isError", *is_error)
+                .with("timestamp", settled.at.millis());
+            base("message").with("message", message)
+        }
+        Body::Custom { kind, data } => base("custom").with("customType", kind).with_some("data", data.clone()),
+        Body::CustomMessage { kind, content, display } => base("custom_message")
+            .with("customType", kind)
+            .with("content", text_or_parts(content))
+            .with("display", *display),
+        Body::Model { model, role } => model_change(flavour, base("model_change"), model, role.as_deref()),
+        Body::ThinkingLevel(level) => base("thinking_level_change").with("thinkingLevel", level),
+        Body::Mode { mode, data } => base("mode_change").with("mode", mode).with_some("data", data.clone()),
+        Body::Compaction { summary, first_kept, tokens_before } => base("compaction")
+            .with("summary", summary)
+            .with("firstKeptEntryId", first_kept)
+            .with("tokensBefore", *tokens_before),
+        Body::BranchSummary { from, summary } => {
+            base("branch_summary").with("fromId", from.as_deref().unwrap_or("root")).with("summary", summary)
+        }
+        Body::Label { target, label } => base("label").with("targetId", target).with_some("label", label.clone()),
+        Body::Title(title) => match flavour {
+            Flavour::Pi | Flavour::Boswell => base("session_info").with("name", clean_title(title)?),
+            Flavour::Omp | Flavour::Xcsh => {
+                return Err(unsupported(
+                    dialect.word(),
+                    "take a title by appending",
+                    "its title stands in the header; that needs a rewrite",
+                ));
+            }
+        },
+        Body::Native(bytes) => return native(bytes, settled),
+    };
+    Ok(made.to_bytes())
+}
+
+/// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below, newer ones are unknown.
+pub(super) fn can_append(facts: &Facts) -> Result<()> {
+    match facts.format_version {
+        Some(2 | 3) => Ok(()),
+        Some(version) if version > 3 => {
+            Err(Error::new(ErrorKind::TooNew, format!("the session is of format version {version}, boswell writes 3"))
+                .hinting("read it with `boswell show`, or update boswell"))
+        }
+        _ => Err(Error::new(ErrorKind::Unsupported, "the session is of format version 1, whose entries have no ids")
+            .hinting("bring it to version 3 with its own agent, or read it with `boswell show`")),
+    }
+}
+
+fn user(content: &[Part], at: Instant) -> Json {
+    Json::object().with("role", "user").with("content", text_or_parts(content)).with("timestamp", at.millis())
+}
+
+fn assistant(answer: &Answer, at: Instant) -> Json {
+    let calls = answer.content.iter().any(|part| matches!(part, Part::Call { .. }));
+    let stop = answer.stop_reason.as_deref().unwrap_or(if calls { "toolUse" } else { "stop" });
+    Json::object()
+        .with("role", "assistant")
+        .with("content", parts(&answer.content))
+        .with("api", "unknown")
+        .with("provider", answer.provider.as_deref().unwrap_or("unknown"))
+        .with("model", answer.model.as_deref().unwrap_or("unknown"))
+        .with("usage", usage(&answer.usage))
+        .with("stopReason", stop)
+        .with_some("errorMessage", answer.error.as_deref())
+        .with("timestamp", at.millis())
+}
+
+/// Readers of the family add these numbers up without looking, so all must be there; `unknown` keeps the truth.
+fn usage(usage: &Usage) -> Json {
+    let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
+    let (read, write) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
+    let cost = Json::object()
+        .with("input", 0)
+        .with("output", 0)
+        .with("cacheRead", 0)
+        .with("cacheWrite", 0)
+        .with("total", usage.cost.unwrap_or(0.0));
+    Json::object()
+        .with("input", input)
+        .with("output", output)
+        .with("cacheRead", read)
+        .with("cacheWrite", write)
+        .with("totalTokens", input + output + read + write)
+        .with_some("reasoning", usage.reasoning)
+        .with("cost", cost)
+        .with_some("unknown", usage.is_unknown().then_some(true))
+}
+
+fn model_change(flavour: Flavour, base: Json, model: &str, role: Option<&str>) -> Json {
+    let (provider, id) = model.split_once('/').unwrap_or(("unknown", model));
+    match flavour {
+        Flavour::Pi => base.with("provider", provider).with("modelId", id),
+        Flavour::Omp | Flavour::Xcsh => base.with("model", model).with_some("role", role),
+        Flavour::Boswell => {
+            base.with("provider", provider).with("modelId", id).with("model", model).with_some("role", role)
+        }
+    }
+}
+
+fn text_or_parts(content: &[Part]) -> Json {
+    match content {
+        [Part::Text(text)] => Json::from(text),
+        _ => parts(content),
+    }
+}
+
+fn parts(content: &[Part]) -> Json {
+    Json::Array(content.iter().map(part).collect())
+}
+
+fn part(part: &Part) -> Json {
+    let typed = |word: &str| Json::object().with("type", word);
+    match part {
+        Part::Text(text) => typed("text").with("text", text),
+        Part::Thinking { text, signature } => {
+            typed("thinking").with("thinking", text).with_some("thinkingSignature", signature.as_deref())
+        }
+        Part::Call { id, name, arguments } => {
+            typed("toolCall").with("id", id).with("name", name).with("arguments", arguments.clone())
+        }
+        Part::Image { base64, mime } => typed("image").with("data", base64).with("mimeType", mime),
+    }
+}
+
+/// A record in the family's own shape, or a bare message; what it lacks is filled in, what it has stays as written.
+fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
+    let raw = one_object(bytes)?;
+    if raw.get("type").is_some_and(|word| word.is("session")) {
+        return Err(
+            Error::new(ErrorKind::Invalid, "a header cannot be appended").hinting("make a session with `boswell new`")
+        );
+    }
+    if raw.get("type").is_none() {
+        return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
+            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
+    }
+    let mut record = raw.bytes().to_vec();
+    let quoted = |text: &str| Json::from(text).to_bytes();
+    let fault = |fault: boswell_model::json::Fault| {
+        Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
+    };
+    let missing = |record: &[u8], key: &str| Raw::trusted(record).get(key).is_none();
+    if missing(&record, "id") {
+        record = insert_member(&record, "id", &quoted(settled.id)).map_err(fault)?;
+    }
+    if missing(&record, "parentId") {
+        record = insert_member(&record, "parentId", &Json::from(settled.parent).to_bytes()).map_err(fault)?;
+    }
+    if missing(&record, "timestamp") {
+        record = insert_member(&record, "timestamp", &quoted(&settled.at.to_rfc3339())).map_err(fault)?;
+    }
+    // A record that was typed over several lines must stand on one.
+    record.retain(|byte| *byte != b'\n' && *byte != b'\r');
+    Ok(record)
+}
+
+/// A title as the family cleans it: control characters become spaces, runs of spaces one.
+pub(super) fn clean_title(title: &str) -> Result<String> {
+    let spaced: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean = spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    if clean.is_empty() { Err(Error::new(ErrorKind::Invalid, "a title must say something")) } else { Ok(clean) }
+}
+
+/// Name and header of a new log.
+pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+    if !super::layout::id_is_valid(id) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
+            .hinting("leave --id out to have one made"));
+    }
+    let stamp: String = now.to_rfc3339().chars().map(|c| if matches!(c, ':' | '.') { '-' } else { c }).collect();
+    let flavour = dialect.flavour();
+    let header = Json::object()
+        .with("type", "session")
+        .with("version", 3)
+        .with("id", id)
+        .with("timestamp", now.to_rfc3339())
+        .with("cwd", &new.project)
+        .with_some("parentSession", new.parent.as_deref());
+    let header = match (&new.title, flavour) {
+        (Some(title), Flavour::Omp | Flavour::Xcsh | Flavour::Boswell) => {
+            header.with("title", clean_title(title)?).with("titleSource", "user")
+        }
+        _ => header,
+    };
+    let mut bytes = header.to_bytes();
+    bytes.push(b'\n');
+    Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(&new.project)), bytes })
+}
+
+/// The folder of a project, as pi names it: lossy, never decoded.
+pub(super) fn folder(project: &str) -> String {
+    let bare = project.strip_prefix(['/', '\\']).unwrap_or(project);
+    let flat: String = bare.chars().map(|c| if matches!(c, '/' | '\\' | ':') { '-' } else { c }).collect();
+    // A folder name has at most 255 bytes on most file systems; the header keeps the whole path.
+    let mut cut = flat.len().min(240);
+    while !flat.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    format!("--{}--", flat.get(..cut).unwrap_or_default())
+}

@@ -1,0 +1,26 @@
+//! The whole library in thirty lines: open, append, branch, context.
+//!
+//! `cargo run -p boswell-store --example quickstart -- FOLDER`
+
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
+use boswell_store::{Draft, NewSession, Outcome, Store};
+
+fn main() -> boswell_store::Result<()> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "boswell-quickstart".to_owned());
+    let store = Store::open(folder)?; // a folder, created if absent
+    let writer = store.create(NewSession::in_project("/work/demo"))?; // holds the session's lease
+    let asked = writer.append(Draft::user("why is the build red?"))?; // blocks until durable
+    let ticket = writer.submit(Draft::assistant("a test is flaky"))?; // or does not wait
+    ticket.wait()?;
+    writer.branch(&asked.entry)?; // move the leaf, durably
+    writer.append(Draft::assistant("the lock file is stale"))?;
+    let session = writer.session()?;
+    let context = session.context(session.tip()?)?; // what a model would be sent
+    for item in &context.items {
+        let message = session.render(item)?.message;
+        println!("{}: {}", message.role, message.content.iter().map(ToString::to_string).collect::<String>());
+    }
+    println!("{}", writer.reference());
+    writer.close(Outcome::Completed)
+}

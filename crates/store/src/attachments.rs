@@ -1,0 +1,123 @@
+//! Files that belong to a session of our own.
+//!
+//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a `custom` entry.
+//! Names come from anywhere, so they are made safe when files are written out, not trusted when they come in.
+
+mod file_name;
+mod kind;
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+use crate::blobs::{BlobId, Blobs};
+use crate::custom;
+use crate::disk::{Disk, durable};
+use crate::session::Session;
+
+pub use file_name::safe_names;
+
+/// The `customType` of entries that hold an attachment.
+pub const CUSTOM_TYPE: &str = "boswell.attachment";
+
+const LONGEST_NAME: usize = 255;
+
+/// A file that belongs to a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name, as it was given.
+    pub name: String,
+    /// What it is, as a MIME type.
+    pub mime: String,
+    /// Its bytes.
+    pub blob: BlobId,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was added.
+    pub at: Instant,
+}
+
+/// Keeps and hands out attachments.
+#[derive(Debug, Clone)]
+pub struct Attachments {
+    blobs: Blobs,
+}
+
+impl Attachments {
+    /// Attachments whose bytes are kept in these blobs.
+    pub fn new(blobs: Blobs) -> Self {
+        Attachments { blobs }
+    }
+
+    /// Keeps a file. Its bytes are durable when this returns; the attachment is not: append it to the session.
+    ///
+    /// Without a MIME type the extension decides. One that the extension or the first bytes contradict is refused.
+    pub fn add(&self, bytes: &[u8], name: &str, mime: Option<&str>, at: Instant) -> Result<Attachment> {
+        if name.is_empty() || name.len() > LONGEST_NAME || name.contains('\0') {
+            return Err(Error::new(ErrorKind::Invalid, "attachment has no usable name")
+                .because("a name has 1 to 255 bytes and no NUL")
+                .hinting("give it a shorter name"));
+        }
+        let mime = kind::checked(bytes, name, mime)?;
+        let blob = self.blobs.put(bytes)?;
+        Ok(Attachment { name: name.to_owned(), mime, blob, len: bytes.len() as u64, at })
+    }
+
+    /// The attachments of a session in file order, on all branches, each with the entry that holds it.
+    pub fn list(session: &Session) -> Result<Vec<(String, Attachment)>> {
+        let mut found = Vec::new();
+        for slot in session.log().slots() {
+            if let Some(Some(attachment)) = custom::data(session, slot, CUSTOM_TYPE, Attachment::from_json)? {
+                found.push((session.log().label(slot).into_owned(), attachment));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The bytes of an attachment.
+    pub fn read(&self, attachment: &Attachment) -> Result<Vec<u8>> {
+        self.blobs.get(&attachment.blob)
+    }
+
+    /// Writes attachments into a folder under safe names, replacing nothing. Each has its own answer.
+    pub fn extract(&self, attachments: &[Attachment], disk: &dyn Disk, folder: &Path) -> Vec<Result<PathBuf>> {
+        let write = |(attachment, name): (&Attachment, String)| {
+            let bytes = self.read(attachment)?;
+            durable::make_folders(disk, folder)?;
+            let path = folder.join(name);
+            if disk.is_link(&path).unwrap_or(true) || disk.stat(&path).is_ok_and(|stat| stat.is_some()) {
+                return Err(Error::new(ErrorKind::Conflict, format!("`{}` is there already", path.display()))
+                    .because("attachments replace no files")
+                    .hinting("extract into an empty folder"));
+            }
+            durable::create(disk, &path, &bytes)?;
+            Ok(path)
+        };
+        attachments.iter().zip(safe_names(attachments)).map(write).collect()
+    }
+}
+
+impl Attachment {
+    /// The data of the `custom` entry that holds it.
+    pub fn to_json(&self) -> Json {
+        Json::object()
+            .with("name", self.name.as_str())
+            .with("mime", self.mime.as_str())
+            .with("blob", self.blob.reference())
+            .with("len", self.len)
+            .with("at", self.at.to_rfc3339())
+    }
+
+    /// Reads the data of a `custom` entry; none if it is no attachment.
+    pub fn from_json(data: Raw<'_>) -> Option<Self> {
+        let text = |key: &str| data.get(key).and_then(|value| value.text());
+        Some(Attachment {
+            name: text("name")?.into_owned(),
+            mime: text("mime")?.into_owned(),
+            blob: BlobId::from_reference(&text("blob")?)?,
+            len: data.get("len")?.u64()?,
+            at: Instant::parse(&text("at")?)?,
+        })
+    }
+}

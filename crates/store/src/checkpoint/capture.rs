@@ -1,0 +1,61 @@
+//! Keeps files of a project as they are now.
+
+use std::path::Path;
+
+use boswell_model::{Instant, Result};
+
+use super::{Captured, CapturedFile, Moment, Skipped, Snapshot, place};
+use crate::blobs::Blobs;
+use crate::disk::Disk;
+
+/// Captures files, compares them and puts them back.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    pub(super) blobs: Blobs,
+}
+
+impl Checkpoints {
+    /// Checkpoints that keep the content of files in these blobs.
+    pub fn new(blobs: Blobs) -> Self {
+        Checkpoints { blobs }
+    }
+
+    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the snapshot is not: append
+    /// it.
+    ///
+    /// Paths are relative to `root`, or absolute and below it. What cannot be kept is recorded with the reason.
+    pub fn capture(
+        &self,
+        disk: &dyn Disk,
+        root: &Path,
+        paths: &[&Path],
+        moment: Moment,
+        at: Instant,
+    ) -> Result<Snapshot> {
+        let mut files: Vec<CapturedFile> = Vec::with_capacity(paths.len());
+        for path in paths {
+            let (name, content) = match place::relative(root, path) {
+                Some(name) => {
+                    let content = self.capture_one(disk, root, &name)?;
+                    (name, content)
+                }
+                None => (path.to_string_lossy().into_owned(), Captured::Skipped(Skipped::Outside)),
+            };
+            if !files.iter().any(|file| file.path == name) {
+                files.push(CapturedFile { path: name, content });
+            }
+        }
+        Ok(Snapshot { files, moment, at })
+    }
+
+    fn capture_one(&self, disk: &dyn Disk, root: &Path, name: &str) -> Result<Captured> {
+        match place::read(disk, root, name) {
+            place::Found::Absent => Ok(Captured::Absent),
+            place::Found::Skipped(why) => Ok(Captured::Skipped(why)),
+            // A blob that cannot be kept is an error: the edit must not go on as if it could be taken back.
+            place::Found::File { bytes, mode } => {
+                Ok(Captured::File { blob: self.blobs.put(&bytes)?, mode, len: bytes.len() as u64 })
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! How an agent is started on a session: anew, taking it up again, or on a copy of it.
+//!
+//! Agents take either the id of a session to make or the id of one to take up, never both, except for a copy. Here the
+//! two cannot be said together: a [`Launch`] is one of three things, and [`resume_decision`] says which from what is
+//! known. Nothing is started here; the words for a command line and the options for an SDK are data.
+
+mod confirm;
+mod decision;
+mod id;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+pub use confirm::{Confirmation, Confirmed};
+pub use decision::{SessionFacts, Transcript, Use, resume_decision};
+pub use id::{EntryId, SessionId};
+
+/// A way to start an agent on a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Launch {
+    /// A session that does not exist yet is made under this id.
+    New {
+        /// The id to make.
+        id: SessionId,
+    },
+    /// A session is taken up again.
+    Resume {
+        /// The session.
+        id: SessionId,
+        /// The last entry that counts; what follows it is left behind.
+        at: Option<EntryId>,
+    },
+    /// A session is copied and the copy taken up; made with [`Launch::fork`], because the two ids must differ.
+    #[non_exhaustive]
+    Fork {
+        /// The session that is copied.
+        from: SessionId,
+        /// The id of the copy.
+        id: SessionId,
+        /// The last entry that is copied.
+        at: Option<EntryId>,
+    },
+}
+
+/// The options of Claude's SDK that say which session is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SdkOptions {
+    /// `sessionId`
+    pub session_id: Option<String>,
+    /// `resume`
+    pub resume: Option<String>,
+    /// `resumeSessionAt`
+    pub resume_session_at: Option<String>,
+    /// `forkSession`
+    pub fork_session: bool,
+}
+
+impl Launch {
+    /// A copy of one session under another id.
+    pub fn fork(from: SessionId, id: SessionId, at: Option<EntryId>) -> Result<Launch> {
+        if from == id {
+            return Err(Error::new(ErrorKind::Invalid, format!("session {id} cannot be copied onto itself"))
+                .because("a copy needs an id of its own")
+                .hinting("give the copy a new id, or resume the session instead"));
+        }
+        Ok(Launch::Fork { from, id, at })
+    }
+
+    /// The session that will be written to.
+    pub fn id(&self) -> &SessionId {
+        match self {
+            Launch::New { id } | Launch::Resume { id, .. } | Launch::Fork { id, .. } => id,
+        }
+    }
+
+    /// The options for Claude's SDK.
+    pub fn sdk_options(&self) -> Result<SdkOptions> {
+        let entry = |at: &Option<EntryId>| at.as_ref().map(|at| uuid(at.as_str())).transpose();
+        let options = match self {
+            Launch::New { id } => SdkOptions { session_id: Some(uuid(id.as_str())?), ..SdkOptions::default() },
+            Launch::Resume { id, at } => {
+                let resume = Some(uuid(id.as_str())?);
+                SdkOptions { resume, resume_session_at: entry(at)?, ..SdkOptions::default() }
+            }
+            Launch::Fork { from, id, at } => SdkOptions {
+                session_id: Some(uuid(id.as_str())?),
+                resume: Some(uuid(from.as_str())?),
+                resume_session_at: entry(at)?,
+                fork_session: true,
+            },
+        };
+        Ok(options)
+    }
+
+    /// The words for Claude's command line. An entry to start at works only without its screen (`-p`).
+    pub fn argv(&self) -> Result<Vec<String>> {
+        let options = self.sdk_options()?;
+        let mut words: Vec<String> = Vec::new();
+        let mut option = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                words.extend([name.to_owned(), value]);
+            }
+        };
+        option("--resume", options.resume);
+        option("--resume-session-at", options.resume_session_at);
+        if options.fork_session {
+            words.push("--fork-session".to_owned());
+        }
+        if let Some(id) = options.session_id {
+            words.extend(["--session-id".to_owned(), id]);
+        }
+        Ok(words)
+    }
+}
+
+fn uuid(text: &str) -> Result<String> {
+    if id::is_uuid(text) {
+        return Ok(text.to_owned());
+    }
+    Err(Error::new(ErrorKind::Unsupported, format!("claude cannot be started on `{text}`"))
+        .because("it takes UUIDs only")
+        .hinting("start a new session under a UUID"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "7924d439-b04f-4c1e-9d3b-2f6a1c8e5d70";
+    const B: &str = "213793e6-5bf8-4d2a-8c11-aa0b6f2c9e01";
+
+    fn id(text: &str) -> SessionId {
+        SessionId::parse(text).unwrap()
+    }
+
+    fn entry(text: &str) -> Option<EntryId> {
+        Some(EntryId::parse(text).unwrap())
+    }
+
+    #[test]
+    fn each_launch_has_its_own_words() {
+        for (launch, words) in [
+            (Launch::New { id: id(A) }, vec!["--session-id", A]),
+            (Launch::Resume { id: id(A), at: None }, vec!["--resume", A]),
+            (Launch::Resume { id: id(A), at: entry(B) }, vec!["--resume", A, "--resume-session-at", B]),
+            (Launch::fork(id(A), id(B), None).unwrap(), vec!["--resume", A, "--fork-session", "--session-id", B]),
+        ] {
+            assert_eq!(launch.argv().unwrap(), words);
+            let options = launch.sdk_options().unwrap();
+            let both = options.session_id.is_some() && options.resume.is_some();
+            assert_eq!(both, options.fork_session, "make and take up go together only for a copy");
+        }
+    }
+
+    #[test]
+    fn copy_onto_itself_cannot_be_built() {
+        assert_eq!(Launch::fork(id(A), id(A), None).unwrap_err().kind(), ErrorKind::Invalid);
+    }
+
+    #[test]
+    fn id_that_claude_would_not_take_is_refused_before_it_is_started() {
+        let legacy = id("session-1738800000-abc123");
+        assert_eq!(Launch::New { id: legacy.clone() }.argv().unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(Launch::Resume { id: id(A), at: entry("abc") }.argv().unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+}

@@ -1,0 +1,99 @@
+//! Ids that may stand on a command line and in a file name.
+
+use std::fmt;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+const LONGEST: usize = 128;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks an id: letters, digits, `-` and `_`, not `-` first, at most 128 of them. UUIDs are such ids.
+            pub fn parse(text: &str) -> Result<Self> {
+                checked(text, $what).map(|()| $name(text.to_owned()))
+            }
+
+            /// The id as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// The id of a session.
+    SessionId,
+    "session"
+);
+id!(
+    /// The id of an entry.
+    EntryId,
+    "entry"
+);
+
+fn checked(text: &str, what: &str) -> Result<()> {
+    let fault = if text.is_empty() {
+        "it is empty"
+    } else if text.len() > LONGEST {
+        "it is longer than 128 characters"
+    } else if text.starts_with('-') {
+        "it starts with `-`, as an option does"
+    } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')) {
+        "it holds something other than letters, digits, `-` and `_`"
+    } else {
+        return Ok(());
+    };
+    let shown: String = text.chars().take(40).collect();
+    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no {what} id", shown.escape_debug()))
+        .because(fault)
+        .hinting("use an id as `boswell list` shows it"))
+}
+
+/// Whether a text is a UUID in its usual form.
+pub(super) fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_every_era_are_read() {
+        for text in ["7924d439-b04f-4c1e-9d3b-2f6a1c8e5d70", "session-1738800000-abc123", "a1b2c3d4", "x_y"] {
+            assert_eq!(SessionId::parse(text).unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn text_that_could_be_an_option_or_a_path_is_no_id() {
+        let long = "a".repeat(300);
+        for bad in ["", "-p", "--dangerously-skip-permissions", "../x", "a/b", "a\0b", "a b", "$(x)", "é", &long] {
+            assert_eq!(SessionId::parse(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+            assert!(EntryId::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn uuids_are_told_from_other_ids() {
+        assert!(is_uuid("7924D439-b04f-4c1e-9d3b-2f6a1c8e5d70"));
+        assert!(!is_uuid("7924d439-b04f-4c1e-9d3b-2f6a1c8e5d7g"));
+        assert!(!is_uuid("7924d439b04f4c1e9d3b2f6a1c8e5d70"));
+    }
+}

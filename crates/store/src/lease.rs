@@ -1,0 +1,166 @@
+//! Who drives a conversation.
+//!
+//! A lease is an OS lock on a file that is never renamed or unlinked: it ends with its process and is never stolen by age.
+//! The record beside it says who holds it, for the error text only; nobody decides by it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+use crate::disk::durable::{self, make_folders};
+use crate::disk::{Disk, DiskFile, LockMode, Open};
+
+/// How long to wait for what somebody else holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wait {
+    /// Not at all.
+    #[default]
+    No,
+    /// At most this long.
+    For(Duration),
+    /// As long as it takes.
+    Forever,
+}
+
+/// A lock that is held. Dropping it gives it up.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    _file: Box<dyn DiskFile>,
+}
+
+/// Who wants a lock, for the error text of others.
+#[derive(Debug, Clone)]
+pub(crate) struct Holder {
+    /// Process.
+    pub(crate) pid: u32,
+    /// Program.
+    pub(crate) program: String,
+    /// Since when.
+    pub(crate) since: Instant,
+}
+
+impl Lease {
+    /// Takes the lock of that name in `folder`, which is made if it is not there.
+    pub(crate) fn take(
+        disk: &Arc<dyn Disk>,
+        folder: &Path,
+        name: &str,
+        wait: Wait,
+        holder: &Holder,
+        what: &str,
+    ) -> Result<Lease> {
+        let path = lock_path(folder, name);
+        let file = open_lock(disk.as_ref(), folder, &path)?;
+        wait_for(disk.as_ref(), file.as_ref(), LockMode::Exclusive, wait)
+            .map_err(|error| Error::io(path.display(), "lock", error))?
+            .then_some(())
+            .ok_or_else(|| busy(disk.as_ref(), &path, what))?;
+        let record = Json::object()
+            .with("pid", holder.pid)
+            .with("program", &holder.program)
+            .with("since", holder.since.to_rfc3339());
+        // Best effort: a lease without its record is still a lease.
+        let _ = durable_owner(disk.as_ref(), &path, &record);
+        Ok(Lease { _file: file })
+    }
+}
+
+/// A lock that is taken for the time of one append: anybody may add what does not move the leaf.
+#[derive(Debug)]
+pub(crate) struct AppendLock {
+    path: PathBuf,
+    folder: PathBuf,
+}
+
+/// An append lock that is held.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _file: Box<dyn DiskFile>,
+}
+
+impl AppendLock {
+    /// The append lock of that name.
+    pub(crate) fn new(folder: &Path, name: &str) -> Self {
+        AppendLock { path: lock_path(folder, &format!("{name}.append")), folder: folder.to_owned() }
+    }
+
+    /// Takes it, waiting at most ten seconds: nobody needs it longer than one write.
+    pub(crate) fn take(&self, disk: &dyn Disk) -> Result<Held> {
+        let file = open_lock(disk, &self.folder, &self.path)?;
+        let got = wait_for(disk, file.as_ref(), LockMode::Exclusive, Wait::For(Duration::from_secs(10)))
+            .map_err(|error| Error::io(self.path.display(), "lock", error))?;
+        if got { Ok(Held { _file: file }) } else { Err(busy(disk, &self.path, "the log")) }
+    }
+}
+
+fn lock_path(folder: &Path, name: &str) -> PathBuf {
+    // Ids may hold what a file name may not; a lock must only be the same for the same session.
+    let safe: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
+        .take(200)
+        .collect();
+    folder.join(format!("{safe}.lock"))
+}
+
+fn open_lock(disk: &dyn Disk, folder: &Path, path: &Path) -> Result<Box<dyn DiskFile>> {
+    match disk.open(path, Open::Lock) {
+        Ok(file) => Ok(file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            make_folders(disk, folder)?;
+            disk.open(path, Open::Lock).map_err(|error| Error::io(path.display(), "open the lock", error))
+        }
+        Err(error) => Err(Error::io(path.display(), "open the lock", error)),
+    }
+}
+
+/// Tries until it has the lock or the time is over; pauses grow from a tenth of a millisecond to ten.
+fn wait_for(disk: &dyn Disk, file: &dyn DiskFile, mode: LockMode, wait: Wait) -> std::io::Result<bool> {
+    let mut pause = Duration::from_micros(100);
+    let mut waited = Duration::ZERO;
+    loop {
+        if file.try_lock(mode)? {
+            return Ok(true);
+        }
+        match wait {
+            Wait::No => return Ok(false),
+            Wait::For(limit) if waited >= limit => return Ok(false),
+            _ => {}
+        }
+        disk.pause(pause);
+        waited += pause;
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+fn owner_path(lock: &Path) -> PathBuf {
+    lock.with_extension("owner")
+}
+
+fn durable_owner(disk: &dyn Disk, lock: &Path, record: &Json) -> Result<()> {
+    let path = owner_path(lock);
+    // Not synced: it tells nothing after a crash.
+    let _ = disk.remove(&path);
+    let file = disk.open(&path, Open::CreateNew).map_err(|error| Error::io(path.display(), "make", error))?;
+    durable::append_all(file.as_ref(), &record.to_bytes()).map_err(|error| Error::io(path.display(), "write", error))
+}
+
+fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
+    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"));
+    let owner = durable::read(disk, &owner_path(lock)).ok().flatten().unwrap_or_default();
+    let raw = Raw::trusted(&owner);
+    let (pid, program) = (raw.get("pid").and_then(|p| p.i64()), raw.get("program").and_then(|p| p.text()));
+    let since = raw.get("since").and_then(|s| s.text());
+    let error = match (pid, program, since) {
+        (Some(pid), Some(program), Some(since)) => error.because(format!(
+            "{} (pid {pid}) has held its lease since {}",
+            program.escape_debug(),
+            since.escape_debug()
+        )),
+        _ => error,
+    };
+    error.hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`")
+}

@@ -1,0 +1,117 @@
+//! What is wrong with a memory.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{INDEX, LOADED_LINES, Memory};
+
+/// Something that makes a memory worse than it could be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryProblem {
+    /// A link leads to a page that is not there.
+    DeadLink {
+        /// The page with the link.
+        from: String,
+        /// Its line, from 1.
+        line: usize,
+        /// The page that is missing.
+        to: String,
+    },
+    /// The index is longer than what is handed out with the context.
+    LongIndex {
+        /// How many lines it has.
+        lines: usize,
+    },
+    /// The same fact stands in several places.
+    Repeated {
+        /// The fact as it stands first.
+        text: String,
+        /// Page and line, from 1, of each.
+        places: Vec<(String, usize)>,
+    },
+    /// No page leads to this topic, so no agent will find it.
+    Unreferenced {
+        /// The topic.
+        page: String,
+    },
+}
+
+/// Looks for dead links, an index that is too long, facts that stand twice, and topics that nothing leads to.
+pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
+    let mut problems = dead_links(memory);
+    if memory.lines > LOADED_LINES {
+        problems.push(MemoryProblem::LongIndex { lines: memory.lines });
+    }
+    problems.extend(repeated(memory));
+    problems.extend(unreferenced(memory));
+    problems
+}
+
+fn dead_links(memory: &Memory) -> Vec<MemoryProblem> {
+    let names: BTreeSet<&str> = memory.pages.iter().map(|page| page.name.as_str()).collect();
+    let mut problems = Vec::new();
+    for page in &memory.pages {
+        for link in page.links().into_iter().filter(|link| !names.contains(link.to.as_str())) {
+            problems.push(MemoryProblem::DeadLink { from: page.name.clone(), line: link.line, to: link.to });
+        }
+    }
+    problems
+}
+
+fn unreferenced(memory: &Memory) -> Vec<MemoryProblem> {
+    // A page that only leads to itself is as lost as one that nothing leads to.
+    let linked: BTreeSet<String> = memory
+        .pages
+        .iter()
+        .flat_map(|page| page.links().into_iter().filter(|link| link.to != page.name).map(|link| link.to))
+        .collect();
+    let topics = memory.pages.iter().filter(|page| page.name != INDEX && !linked.contains(&page.name));
+    topics.map(|page| MemoryProblem::Unreferenced { page: page.name.clone() }).collect()
+}
+
+fn repeated(memory: &Memory) -> Vec<MemoryProblem> {
+    let mut facts: BTreeMap<String, (String, Vec<(String, usize)>)> = BTreeMap::new();
+    for page in &memory.pages {
+        let body = front_matter(&page.text);
+        for (number, line) in page.text.lines().enumerate().skip(body) {
+            if let Some(fact) = fact(line) {
+                let (_, places) = facts.entry(fact).or_insert_with(|| (line.trim().to_owned(), Vec::new()));
+                places.push((page.name.clone(), number + 1));
+            }
+        }
+    }
+    let twice = facts.into_values().filter(|(_, places)| places.len() > 1);
+    twice.map(|(text, places)| MemoryProblem::Repeated { text, places }).collect()
+}
+
+/// How many lines the block of settings at the top of a page takes: those are not facts.
+fn front_matter(text: &str) -> usize {
+    let mut lines = text.lines();
+    if lines.next() != Some("---") {
+        return 0;
+    }
+    lines.position(|line| line == "---").map_or(0, |end| end + 2)
+}
+
+/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings and short ones say
+/// nothing.
+fn fact(line: &str) -> Option<String> {
+    let line = line.trim();
+    if line.starts_with(['#', '`', '|', '<']) {
+        return None;
+    }
+    let bare = without_bullet(line);
+    let words: Vec<String> = bare.split_whitespace().map(str::to_lowercase).collect();
+    let fact = words.join(" ");
+    let fact = fact.trim_end_matches(['.', ',', ';', '!', '。', '，', '；', '！']);
+    (fact.len() >= 8).then(|| fact.to_owned())
+}
+
+/// A line without the mark of a list: `-`, `*`, `1.`, `- [x]`. A number without a dot is part of the fact.
+fn without_bullet(line: &str) -> &str {
+    let bare = line.trim_start_matches(['-', '*', '+', '>', ' ']);
+    let bare = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare);
+    let unnumbered = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_number = unnumbered.len() < bare.len() && (unnumbered.starts_with(". ") || unnumbered.starts_with(") "));
+    if is_number { unnumbered.get(2..).unwrap_or("") } else { bare }
+}

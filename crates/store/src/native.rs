@@ -1,0 +1,321 @@
+//! Making, opening and changing sessions of a store that can be written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
+use boswell_model::json::{Json, Raw, set_member};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Slot, Tip};
+
+use crate::backend::FsBackend;
+use crate::chance::{Chance, SystemChance};
+use crate::disk::{Disk, MemoryDisk, RealDisk, durable};
+use crate::lease::{Holder, Lease, Wait};
+use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
+use crate::{Session, Store};
+
+impl Store {
+    /// Boswell's own store in a folder, which is made if it is not there.
+    pub fn open(home: impl Into<PathBuf>) -> Result<Store> {
+        Store::open_on(Arc::new(RealDisk), Arc::new(SystemChance), home)
+    }
+
+    /// Boswell's own store in memory: nothing is kept.
+    pub fn in_memory() -> Result<Store> {
+        Store::open_on(Arc::new(MemoryDisk::default()), Arc::new(SystemChance), "/boswell")
+    }
+
+    /// Boswell's own store on a given disk, with given time and chance.
+    pub fn open_on(disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, home: impl Into<PathBuf>) -> Result<Store> {
+        let home = home.into();
+        let Some(dialect) = by_name("boswell") else {
+            return Err(Error::new(ErrorKind::Internal, "boswell's own dialect is missing"));
+        };
+        durable::make_folders(disk.as_ref(), &home)?;
+        let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &home));
+        Ok(Store::on(dialect, backend, &home).writable(disk, chance, home.join("locks")))
+    }
+
+    /// Makes a session. The writer holds its lease.
+    pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
+        self.create_with(new, &[])
+    }
+
+    fn create_with(&self, new: NewSession, records: &[Vec<u8>]) -> Result<SessionWriter> {
+        let writing = self.writing()?;
+        let id = new.id.clone().unwrap_or_else(|| writing.chance.uuid_v7());
+        if !self.dialect().id_is_valid(&id) {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` cannot be the id of a session", id.escape_debug()),
+            )
+            .hinting("leave --id out to have one made"));
+        }
+        let now = writing.chance.now();
+        let mut log = self.dialect().new_log(&new, &id, now)?;
+        // Two makers of one id must not both succeed: the lease decides before the file is there.
+        let lease = self.lease(&id, Wait::No)?;
+        if self.find(&id).is_ok() || self.pending(&id)?.is_some() {
+            return Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
+                .hinting(format!("append to it with `boswell append {id}`, or leave --id out")));
+        }
+        for record in records {
+            log.bytes.extend_from_slice(record);
+            log.bytes.push(b'\n');
+        }
+        if let Some(title) = &new.title
+            && let Ok(record) = self.title_record(title, records, now)
+        {
+            log.bytes.extend_from_slice(&record);
+            log.bytes.push(b'\n');
+        }
+        let visible = self.root().join(&log.key);
+        let folder = visible.parent().map(Path::to_owned).unwrap_or_else(|| self.root().to_owned());
+        durable::make_folders(writing.disk.as_ref(), &folder)?;
+        let (path, later) = match new.visible {
+            Visible::AtOnce => (visible, None),
+            Visible::WithFirstAnswer => (pending_name(&visible), Some(visible)),
+        };
+        durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
+        self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
+    }
+
+    fn title_record(&self, title: &str, records: &[Vec<u8>], now: boswell_model::Instant) -> Result<Vec<u8>> {
+        let chance = &self.writing()?.chance;
+        let tip = records.last().and_then(|r| Raw::trusted(r).get("id")?.text().map(|t| t.into_owned()));
+        let settled = Settled { id: &chance.hex16(), parent: tip.as_deref(), at: now };
+        self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
+    }
+
+    /// Opens a session for writing and takes its lease.
+    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
+        let (id, opened) = self.opened(id)?;
+        let lease = self.lease(&id, wait)?;
+        self.writer_on(&id, opened, Some(lease))
+    }
+
+    /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.
+    pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
+        let moves = !matches!(draft.parent, Parent::Tip)
+            || !matches!(draft.body, Body::Title(_) | Body::Label { .. } | Body::Custom { .. });
+        if moves {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "only what leaves the conversation where it is can be added without its lease",
+            ));
+        }
+        let (id, opened) = self.opened(id)?;
+        self.writer_on(&id, opened, None)?.append_with(draft, Expect::Any, Durability::Fsync)
+    }
+
+    /// The session with that id, as it is now.
+    pub fn session(&self, id: &str) -> Result<Session> {
+        match self.find(id) {
+            Ok(located) => self.read(&located, Depth::Facts),
+            Err(error) => match self.pending(id)? {
+                Some(path) => {
+                    let reference = SessionRef::new(self.dialect().name(), id);
+                    read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
+                }
+                None => Err(error),
+            },
+        }
+    }
+
+    /// Where the session with that id is, from names alone.
+    pub fn find(&self, id: &str) -> Result<Located> {
+        self.list()?.sessions.into_iter().find(|located| located.id == id).ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("there is no session `{}`", id.escape_debug()))
+                .hinting("see the sessions with `boswell list --hidden`")
+        })
+    }
+
+    /// Makes a new session from a branch of another one, with lineage. Labels of its entries come along.
+    pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
+        let source = self.session(id)?;
+        let tip = match at {
+            Some(entry) => Tip::At(source.find(entry)?),
+            None => source.tip()?,
+        };
+        let records = fork_records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
+        let facts = source.facts();
+        let project =
+            if new.project.is_empty() { facts.project.clone().unwrap_or_default() } else { new.project.clone() };
+        let title = new.title.clone();
+        self.create_with(NewSession { project, title, parent: Some(id.to_owned()), ..new }, &records)
+    }
+
+    fn opened(&self, id: &str) -> Result<(String, Opened)> {
+        let found = self.find(id);
+        if let Ok(Located { id, key: Some(key), .. }) = found {
+            return Ok((id, Opened { path: self.root().join(key), visible: None, named: false }));
+        }
+        match self.pending(id)? {
+            Some(path) => {
+                let visible = visible_name(&path);
+                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false }))
+            }
+            None => Err(found.err().unwrap_or_else(|| {
+                Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))
+            })),
+        }
+    }
+
+    fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+        let writing = self.writing()?;
+        let parts = WriterParts {
+            dialect: self.dialect(),
+            disk: Arc::clone(&writing.disk),
+            chance: Arc::clone(&writing.chance),
+            reference: SessionRef::new(self.dialect().name(), id),
+            locks: writing.locks.clone(),
+            lock_name: self.lock_name(id),
+            lease,
+        };
+        SessionWriter::open(parts, opened)
+    }
+
+    fn lock_name(&self, id: &str) -> String {
+        format!("{}-{id}", self.dialect().name())
+    }
+
+    fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
+        let writing = self.writing()?;
+        let holder = Holder { pid: std::process::id(), program: writing.program.clone(), since: writing.chance.now() };
+        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, &holder, &format!("session {id}"))
+    }
+
+    /// A log that is not visible yet.
+    fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
+        let ending = format!("_{id}.jsonl.pending");
+        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
+            for file in self.backend().list(&folder.key)? {
+                if file.is_file() && file.name().starts_with('.') && file.name().ends_with(&ending) {
+                    return Ok(Some(self.root().join(&file.key)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl SessionWriter {
+    /// Stands as before a prompt, and returns the prompt's text.
+    pub fn rewind(&self, prompt: &str) -> Result<String> {
+        let session = self.session()?;
+        let slot = session.find(prompt)?;
+        if session.log().kind(slot) != EntryKind::User {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("the entry `{}` is no prompt of the user", prompt.escape_debug()),
+            )
+            .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"));
+        }
+        let text = session.entry(slot)?.view.map(|view| view.text()).unwrap_or_default();
+        match session.tree().parent(slot) {
+            Some(parent) => self.branch(&session.log().label(parent))?,
+            None => self.reset()?,
+        };
+        Ok(text)
+    }
+
+    /// Replaces what came before an entry by a summary. The settings in force follow it, so that no reader has to look further back.
+    pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Result<Receipt> {
+        let session = self.session()?;
+        session.find(first_kept)?;
+        let settings = session.context(session.tip()?)?.settings;
+        let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.to_owned(), tokens_before };
+        let mut drafts = vec![Draft::new(body)];
+        for (role, model) in settings.models {
+            drafts.push(Draft::new(Body::Model { model, role: Some(role).filter(|r| r != "default") }));
+        }
+        drafts.extend(settings.thinking_level.map(|level| Draft::new(Body::ThinkingLevel(level))));
+        drafts.extend(settings.mode.map(|mode| {
+            Draft::new(Body::Mode { mode, data: settings.mode_data.map(|json| Json::Raw(json.into_bytes())) })
+        }));
+        let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
+        Ok(receipts.remove(0))
+    }
+}
+
+/// Records of the branch that ends at `tip`, and new labels for those that have one.
+fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {
+    let log = source.log();
+    let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
+    let mut records = Vec::new();
+    let mut last: Option<String> = None;
+    let mut dropped = false;
+    for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
+        let mut record = source.entry(*slot)?.bytes;
+        if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
+            dropped = true;
+            continue;
+        }
+        if dropped {
+            // What hung below an entry that does not come along hangs below what that one hung below.
+            let parent = Json::from(last.as_deref()).to_bytes();
+            record = set_member(&record, &["parentId"], &parent).map_err(|fault| {
+                Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
+            })?;
+            dropped = false;
+        }
+        last = Some(log.label(*slot).into_owned());
+        records.push(record);
+    }
+    let kept: Vec<String> = path.iter().map(|slot| log.label(*slot).into_owned()).collect();
+    for (target, label) in source.facts().labels_now() {
+        if !kept.iter().any(|id| id == target) {
+            continue;
+        }
+        let id = chance.hex16();
+        let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
+        records.push(dialect.encode(&draft, Settled { id: &id, parent: last.as_deref(), at: chance.now() })?);
+        last = Some(id);
+    }
+    Ok(records)
+}
+
+/// Whether a record says something that holds for the session it stands in, not for one that is made from it.
+fn is_of_the_source(record: &[u8]) -> bool {
+    let kind = Raw::trusted(record).get("customType");
+    kind.is_some_and(|kind| kind.is("boswell.status") || kind.is("boswell.leaf"))
+}
+
+fn pending_name(visible: &Path) -> PathBuf {
+    let name = visible.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    visible.with_file_name(format!(".{name}.pending"))
+}
+
+fn visible_name(pending: &Path) -> PathBuf {
+    let name = pending.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    pending.with_file_name(name.trim_start_matches('.').trim_end_matches(".pending"))
+}
+
+/// A log by its path alone.
+pub(crate) fn located_for(path: &Path, size: u64) -> Located {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    Located {
+        id: name.clone(),
+        key: Some(name),
+        framing: Framing::Lines,
+        size,
+        modified: None,
+        row: None,
+        hidden: None,
+        owner: None,
+    }
+}
+
+/// Reads the session whose log is at a path.
+pub(crate) fn read_path(
+    dialect: &'static dyn Dialect,
+    disk: &Arc<dyn Disk>,
+    path: &Path,
+    reference: &SessionRef,
+    depth: Depth,
+) -> Result<Session> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let backend = FsBackend::on(Arc::clone(disk), folder);
+    let located = Located { id: reference.id.clone(), ..located_for(path, 0) };
+    Session::read(dialect, &backend, &located, depth)
+}

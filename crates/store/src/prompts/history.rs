@@ -1,0 +1,165 @@
+//! Adds prompts and finds them again.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, Instant, Result};
+
+use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+
+use super::MOST;
+use super::backwards::Backwards;
+
+/// A prompt of the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// What was asked.
+    pub text: String,
+    /// When.
+    pub at: Instant,
+    /// The folder of the project.
+    pub project: Option<String>,
+    /// The session.
+    pub session: Option<String>,
+}
+
+/// What became of a prompt that was to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// It is in the history.
+    Yes,
+    /// It had no text.
+    Empty,
+    /// It equals the newest one.
+    Repeated,
+}
+
+/// Prompts that were found, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The prompts.
+    pub prompts: Vec<Prompt>,
+    /// How many of the lines that were looked at could not be read. They stay in the file.
+    pub damaged: usize,
+}
+
+/// The history of prompts.
+#[derive(Debug, Clone)]
+pub struct Prompts {
+    disk: Arc<dyn Disk>,
+    home: PathBuf,
+}
+
+impl Prompts {
+    /// The history below a home folder.
+    pub fn new(disk: Arc<dyn Disk>, home: &Path) -> Self {
+        Prompts { disk, home: home.to_path_buf() }
+    }
+
+    /// Adds a prompt, without space around it; one without text or equal to the newest is left out. Never waits.
+    pub fn add(&self, prompt: &Prompt) -> Result<Added> {
+        let text = prompt.text.trim();
+        if text.is_empty() {
+            return Ok(Added::Empty);
+        }
+        durable::make_folders(self.disk.as_ref(), &self.home)?;
+        // Without the lock two equal prompts may both get in, which is the lesser evil.
+        let _lock = self.try_lock();
+        if self.recent(1)?.prompts.first().is_some_and(|newest| newest.text == text) {
+            return Ok(Added::Repeated);
+        }
+        let line = Json::object()
+            .with("text", text)
+            .with("at", prompt.at.to_rfc3339())
+            .with("project", prompt.project.as_deref())
+            .with("session", prompt.session.as_deref());
+        self.append(line.to_bytes())?;
+        Ok(Added::Yes)
+    }
+
+    /// The newest prompts, newest first; at most [`MOST`].
+    pub fn recent(&self, count: usize) -> Result<Found> {
+        self.scan(count, |_| true)
+    }
+
+    /// The newest prompts that hold every word of a query, in any place and any case; at most [`MOST`].
+    pub fn search(&self, query: &str, count: usize) -> Result<Found> {
+        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+        self.scan(count, |prompt| {
+            let text = prompt.text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        })
+    }
+
+    fn scan(&self, count: usize, wanted: impl Fn(&Prompt) -> bool) -> Result<Found> {
+        let mut found = Found::default();
+        let count = count.min(MOST);
+        let path = self.path();
+        let fault = |error| Error::io(path.display(), "read", error);
+        let file = match self.disk.open(&path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            Err(error) => return Err(fault(error)),
+        };
+        let mut lines = Backwards::new(file.as_ref()).map_err(fault)?;
+        while found.prompts.len() < count {
+            let Some(line) = lines.next_line().map_err(fault)? else { break };
+            match parse(&line.bytes) {
+                Some(prompt) if wanted(&prompt) => found.prompts.push(prompt),
+                Some(_) => {}
+                // Somebody may be writing the last line right now.
+                None if line.is_pending || line.bytes.trim_ascii().is_empty() => {}
+                None => found.damaged += 1,
+            }
+        }
+        Ok(found)
+    }
+
+    fn append(&self, line: Vec<u8>) -> Result<()> {
+        let path = self.path();
+        let fault = |error| Error::io(path.display(), "append to", error);
+        let file = self.open_for_append(&path).map_err(fault)?;
+        let mut bytes = Vec::with_capacity(line.len() + 2);
+        if !durable::ends_with_newline(file.as_ref()).map_err(fault)? {
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(&line);
+        bytes.push(b'\n');
+        // One call for the whole line: lines of several processes do not mix.
+        durable::append_all(file.as_ref(), &bytes).map_err(fault)
+    }
+
+    fn open_for_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        match self.disk.open(path, Open::Append) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.disk.open(path, Open::CreateNew) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.disk.open(path, Open::Append),
+                made => made,
+            },
+            opened => opened,
+        }
+    }
+
+    fn try_lock(&self) -> Option<Box<dyn DiskFile>> {
+        let folder = self.home.join("locks");
+        durable::make_folders(self.disk.as_ref(), &folder).ok()?;
+        let file = self.disk.open(&folder.join("prompts.lock"), Open::Lock).ok()?;
+        file.try_lock(LockMode::Exclusive).ok()?.then_some(file)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.home.join("prompts.jsonl")
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Prompt> {
+    let record = Raw::parse(line).ok()?;
+    let text = |key: &str| record.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    Some(Prompt {
+        text: text("text")?,
+        at: Instant::parse(&text("at")?)?,
+        project: text("project"),
+        session: text("session"),
+    })
+}

@@ -1,0 +1,257 @@
+//! Writing to a session: appends that are durable when their receipt says so.
+//!
+//! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
+//! written until then. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
+//! the error names it, and the next writer copies the log to a new file before it acknowledges anything.
+
+mod known;
+mod receipt;
+mod state;
+mod tail;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use boswell_dialect::{Depth, Dialect, Draft};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+pub use receipt::{Durability, Expect, Outcome, Receipt};
+pub(crate) use state::Opened;
+use state::State;
+
+use crate::chance::Chance;
+use crate::disk::{Disk, durable};
+use crate::lease::{AppendLock, Lease};
+
+/// Writes to one session. Handles clone cheaply and may be used from many threads.
+#[derive(Debug, Clone)]
+pub struct SessionWriter {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    dialect: &'static dyn Dialect,
+    disk: Arc<dyn Disk>,
+    chance: Arc<dyn Chance>,
+    reference: SessionRef,
+    append_lock: AppendLock,
+    doubt: PathBuf,
+    state: Mutex<State>,
+    synced: Condvar,
+    lease: Mutex<Option<Lease>>,
+}
+
+/// Entries that were handed to the system and may not be durable yet.
+#[derive(Debug)]
+#[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
+pub struct Ticket {
+    inner: Arc<Inner>,
+    receipts: Vec<Receipt>,
+    end: u64,
+    durability: Durability,
+}
+
+/// What a writer is made from.
+#[derive(Debug)]
+pub(crate) struct WriterParts {
+    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) reference: SessionRef,
+    pub(crate) locks: PathBuf,
+    pub(crate) lock_name: String,
+    /// None for one who only adds what does not move the leaf.
+    pub(crate) lease: Option<Lease>,
+}
+
+impl SessionWriter {
+    /// Opens the log for writing. A log in doubt is copied first.
+    pub(crate) fn open(parts: WriterParts, opened: Opened) -> Result<SessionWriter> {
+        let WriterParts { dialect, disk, chance, reference, locks, lock_name, lease } = parts;
+        let doubt = locks.join(format!("{lock_name}.doubt"));
+        let append_lock = AppendLock::new(&locks, &lock_name);
+        let state = State::open(dialect, &disk, chance.as_ref(), opened, &doubt, &append_lock)?;
+        let inner = Inner {
+            dialect,
+            disk,
+            chance,
+            reference,
+            append_lock,
+            doubt,
+            state: Mutex::new(state),
+            synced: Condvar::new(),
+            lease: Mutex::new(lease),
+        };
+        Ok(SessionWriter { inner: Arc::new(inner) })
+    }
+
+    /// Which session it writes to.
+    pub fn reference(&self) -> &SessionRef {
+        &self.inner.reference
+    }
+
+    /// Where its log is.
+    pub fn path(&self) -> PathBuf {
+        self.inner.lock().path.clone()
+    }
+
+    /// Appends one entry and returns when it is durable on this machine's disk.
+    pub fn append(&self, draft: Draft) -> Result<Receipt> {
+        self.append_with(draft, Expect::Any, Durability::Fsync)
+    }
+
+    /// Appends one entry if the session is as expected, and returns when it is as durable as asked.
+    pub fn append_with(&self, draft: Draft, expect: Expect, durability: Durability) -> Result<Receipt> {
+        let mut receipts = self.submit_all(vec![draft], expect, durability)?.wait_all()?;
+        receipts.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "an append gave no receipt"))
+    }
+
+    /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
+    pub fn append_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Vec<Receipt>> {
+        self.submit_all(drafts, expect, durability)?.wait_all()
+    }
+
+    /// Hands an entry to the system without waiting for the disk.
+    pub fn submit(&self, draft: Draft) -> Result<Ticket> {
+        self.submit_all(vec![draft], Expect::Any, Durability::Fsync)
+    }
+
+    /// Hands a batch to the system without waiting for the disk.
+    pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
+        let inner = &self.inner;
+        let mut state = inner.lock();
+        state.usable()?;
+        let held = inner.append_lock.take(inner.disk.as_ref())?;
+        let outcome = state.append(inner.dialect, inner.disk.as_ref(), inner.chance.as_ref(), drafts, &expect);
+        drop(held);
+        match outcome {
+            Ok(receipts) => {
+                let end = state.end;
+                let receipts = receipts.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
+                Ok(Ticket { inner: Arc::clone(inner), receipts, end, durability })
+            }
+            Err(error) => {
+                inner.note_doubt(&state);
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until everything that was submitted is durable.
+    pub fn flush(&self) -> Result<()> {
+        let end = self.inner.lock().end;
+        self.inner.sync_to(end)
+    }
+
+    /// Moves the leaf to an entry: the next entry hangs below it.
+    pub fn branch(&self, entry: &str) -> Result<Receipt> {
+        self.append(leaf_draft(boswell_dialect::Parent::Entry(entry.to_owned())))
+    }
+
+    /// Moves the leaf before everything: the next entry is a root.
+    pub fn reset(&self) -> Result<Receipt> {
+        self.append(leaf_draft(boswell_dialect::Parent::Root))
+    }
+
+    /// Moves the leaf to an entry, or before everything, and leaves a summary of what was left there.
+    pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Result<Receipt> {
+        use boswell_dialect::{Body, Parent};
+        let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.to_owned()));
+        let body = Body::BranchSummary { from: entry.map(str::to_owned), summary: summary.to_owned() };
+        self.append(Draft::new(body).below(parent))
+    }
+
+    /// The session as it is now.
+    pub fn session(&self) -> Result<crate::Session> {
+        let path = self.path();
+        crate::native::read_path(self.inner.dialect, &self.inner.disk, &path, &self.inner.reference, Depth::Facts)
+    }
+
+    /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
+    pub fn in_doubt(&self) -> Vec<String> {
+        self.inner.lock().in_doubt()
+    }
+
+    /// How often a writer without a lock got between us and our own line.
+    pub fn races(&self) -> u64 {
+        self.inner.lock().races
+    }
+
+    /// Ends the session: its status becomes what came of it, everything is durable, the lease is given up.
+    pub fn close(self, outcome: Outcome) -> Result<()> {
+        if let Some(draft) = outcome.draft() {
+            self.append(draft)?;
+        }
+        self.flush()?;
+        self.inner.lock().closed = true;
+        *self.inner.lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(())
+    }
+}
+
+/// A statement of where the conversation stands: every reader of the family takes the last line for the tip.
+fn leaf_draft(parent: boswell_dialect::Parent) -> Draft {
+    Draft::new(boswell_dialect::Body::Custom { kind: "boswell.leaf".to_owned(), data: None }).below(parent)
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns when the log is durable up to `end`. The first who waits syncs for all.
+    fn sync_to(&self, end: u64) -> Result<()> {
+        let mut state = self.lock();
+        loop {
+            if state.synced_end >= end && state.named {
+                return Ok(());
+            }
+            state.usable_for_sync()?;
+            if state.syncing {
+                state = self.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.syncing = true;
+            let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
+            drop(state);
+            let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
+            if result.is_ok() && !named {
+                result = durable::sync_parent(self.disk.as_ref(), &path);
+            }
+            state = self.lock();
+            state.syncing = false;
+            match result {
+                Ok(()) => state.settled(target, &path),
+                Err(error) => {
+                    state.latch(&error);
+                    self.note_doubt(&state);
+                }
+            }
+            self.synced.notify_all();
+        }
+    }
+
+    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
+    fn note_doubt(&self, state: &State) {
+        if !state.in_doubt().is_empty() || state.is_latched() {
+            // Best effort: on a dead disk nothing more can be said.
+            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
+        }
+    }
+}
+
+impl Ticket {
+    /// Waits until the entries are as durable as asked, and acknowledges the last of them.
+    pub fn wait(self) -> Result<Receipt> {
+        self.wait_all()?.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))
+    }
+
+    /// Waits until the entries are as durable as asked, and acknowledges them.
+    pub fn wait_all(self) -> Result<Vec<Receipt>> {
+        if self.durability == Durability::Fsync {
+            self.inner.sync_to(self.end)?;
+        }
+        Ok(self.receipts)
+    }
+}

@@ -1,0 +1,94 @@
+//! What a writer promises, and what it was told to expect.
+
+use boswell_dialect::{Body, Draft};
+use boswell_model::SessionRef;
+use boswell_model::json::Json;
+
+/// How durable an entry is when its receipt is given. There is no weaker one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// It survives the death of the process.
+    Os,
+    /// It survives the death of the machine.
+    #[default]
+    Fsync,
+}
+
+impl Durability {
+    /// The word that stands for it in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Durability::Os => "os",
+            Durability::Fsync => "fsync",
+        }
+    }
+}
+
+/// What the caller believes about the session. If it is not so, nothing is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Expect {
+    /// Nothing in particular.
+    #[default]
+    Any,
+    /// The log is at this revision.
+    Revision(String),
+    /// The conversation stands at this entry.
+    Leaf(String),
+}
+
+/// The acknowledgement of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// The session.
+    pub session: SessionRef,
+    /// The entry.
+    pub entry: String,
+    /// The revision of the log with this entry in it.
+    pub revision: String,
+    /// Whether the entry had been there before, all of it equal.
+    pub deduplicated: bool,
+    /// What it survives.
+    pub durable: Durability,
+}
+
+/// A receipt before it is known who asks and how durable.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) entry: String,
+    pub(super) revision: u64,
+    pub(super) deduplicated: bool,
+}
+
+impl Written {
+    pub(super) fn of(self, session: SessionRef, durable: Durability) -> Receipt {
+        Receipt {
+            session,
+            entry: self.entry,
+            revision: self.revision.to_string(),
+            deduplicated: self.deduplicated,
+            durable,
+        }
+    }
+}
+
+/// What became of a session when its writer is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done.
+    Completed,
+    /// It failed.
+    Error(String),
+    /// It may go on later; its status stays.
+    Open,
+}
+
+impl Outcome {
+    pub(super) fn draft(&self) -> Option<Draft> {
+        let data = match self {
+            Outcome::Completed => Json::object().with("status", "completed"),
+            Outcome::Error(message) => Json::object().with("status", "error").with("error", message),
+            Outcome::Open => return None,
+        };
+        Some(Draft::new(Body::Custom { kind: "boswell.status".to_owned(), data: Some(data) }))
+    }
+}

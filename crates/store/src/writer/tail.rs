@@ -1,0 +1,89 @@
+//! The end of a log: where it ends, whether with a whole line, and the last entry in it.
+
+use std::io;
+
+use boswell_dialect::Dialect;
+use boswell_model::{EntryKind, Head, Line, Lines, Names, Splitter};
+
+use crate::disk::{DiskFile, read_full};
+
+/// How much is read first; most last entries are shorter.
+const WINDOW: u64 = 16 << 10;
+
+/// What is known of the end of a log.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Tail {
+    pub(super) end: u64,
+    pub(super) ended: bool,
+    pub(super) tip: Option<String>,
+}
+
+impl Tail {
+    /// Looks at the end of a log. Reads more only when the last entry does not fit.
+    pub(super) fn read(dialect: &dyn Dialect, file: &dyn DiskFile) -> io::Result<Tail> {
+        let end = file.stat()?.len;
+        let mut window = WINDOW;
+        loop {
+            let from = end.saturating_sub(window);
+            let bytes = read_range(file, from, end)?;
+            let ended = bytes.last().is_none_or(|b| *b == b'\n');
+            // The first line may be cut; unless it is the first of the file, it belongs to nobody.
+            let skip = if from == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
+            let tip = last_id(dialect, bytes.get(skip..).unwrap_or(b""), from + skip as u64);
+            if tip.is_some() || from == 0 {
+                return Ok(Tail { end, ended, tip });
+            }
+            window = window.saturating_mul(8);
+        }
+    }
+
+    /// Goes on from what was known: reads only what was added since.
+    pub(super) fn advance(
+        &mut self,
+        dialect: &dyn Dialect,
+        file: &dyn DiskFile,
+        end: u64,
+        seen: &mut dyn FnMut(&str, u64, u64),
+    ) -> io::Result<()> {
+        let bytes = read_range(file, self.end, end)?;
+        each_id(dialect, &bytes, self.end, &mut |id, at, len| {
+            self.tip = Some(id.to_owned());
+            seen(id, at, len);
+        });
+        self.ended = bytes.last().map_or(self.ended, |b| *b == b'\n');
+        self.end = end;
+        Ok(())
+    }
+}
+
+fn read_range(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(usize::MAX)];
+    let done = read_full(file, &mut bytes, from)?;
+    bytes.truncate(done);
+    Ok(bytes)
+}
+
+fn last_id(dialect: &dyn Dialect, bytes: &[u8], at: u64) -> Option<String> {
+    let mut last = None;
+    each_id(dialect, bytes, at, &mut |id, _, _| last = Some(id.to_owned()));
+    last
+}
+
+/// Every entry with an id: id, position, length.
+pub(super) fn each_id(dialect: &dyn Dialect, bytes: &[u8], at: u64, sink: &mut dyn FnMut(&str, u64, u64)) {
+    let mut splitter = Splitter::default();
+    let mut names = Names::default();
+    let mut take = |line: Line<'_>| {
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+            let Some(object) = &piece.object else { return };
+            let mut head = Head::of(&piece.span);
+            dialect.head(object, &mut head, &mut names);
+            if let Some(id) = head.id.filter(|_| head.kind != EntryKind::Header) {
+                sink(names.text(id), piece.span.at, piece.span.len);
+            }
+        });
+    };
+    let mut lines = Lines::new(at, 1);
+    lines.push(bytes, &mut take);
+    lines.finish(&mut take);
+}

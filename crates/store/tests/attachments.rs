@@ -1,0 +1,54 @@
+//! Attachments: bytes come back, names cannot do harm, nothing is replaced.
+
+use std::sync::Arc;
+
+use boswell_store::attachments::{Attachment, Attachments, CUSTOM_TYPE};
+use boswell_store::disk::{RealDisk, durable};
+use boswell_store::model::Instant;
+use boswell_store::model::json::Raw;
+use boswell_store::{Blobs, Draft, ErrorKind, NewSession, Store};
+
+#[test]
+fn attachments_are_recorded_extracted_and_replace_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
+    let at = Instant::from_millis(7);
+    let one = attachments.add(b"one", "../notes.txt", None, at).unwrap();
+    let two = attachments.add(b"two", "notes.txt", Some("text/plain"), at).unwrap();
+    let json = one.to_json().to_bytes();
+    assert_eq!(Attachment::from_json(Raw::parse(&json).unwrap()), Some(one.clone()));
+    assert_eq!(attachments.read(&two).unwrap(), b"two");
+    let out = folder.path().join("out");
+    let written = attachments.extract(&[one.clone(), two], &RealDisk, &out);
+    let paths: Vec<_> = written.into_iter().map(Result::unwrap).collect();
+    assert_eq!(paths, [out.join("notes.txt"), out.join("notes-2.txt")]);
+    assert_eq!(durable::read(&RealDisk, &paths[1]).unwrap().unwrap(), b"two");
+    let again = attachments.extract(&[one], &RealDisk, &out);
+    assert_eq!(again[0].as_ref().unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn refused_attachments_leave_no_blob() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::new(Arc::new(RealDisk), folder.path(), "t");
+    let attachments = Attachments::new(blobs.clone());
+    let long = "x".repeat(300);
+    for (name, mime) in [("", None), ("a\0", None), (long.as_str(), None), ("a.png", Some("image/png"))] {
+        let error = attachments.add(b"not a picture", name, mime, Instant::from_millis(0)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{name}");
+    }
+    assert_eq!(blobs.list().unwrap(), []);
+}
+
+#[test]
+fn attachments_of_a_session_are_listed_with_their_entries() {
+    let folder = tempfile::tempdir().unwrap();
+    let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
+    let store = Store::open(folder.path()).unwrap();
+    let writer = store.create(NewSession::in_project("/project")).unwrap();
+    let one = attachments.add(b"one", "a.txt", None, Instant::from_millis(1)).unwrap();
+    writer.append(Draft::user("see the file")).unwrap();
+    let kept = writer.append(Draft::custom(CUSTOM_TYPE, one.to_json())).unwrap();
+    let session = writer.session().unwrap();
+    assert_eq!(Attachments::list(&session).unwrap(), [(kept.entry, one)]);
+}
