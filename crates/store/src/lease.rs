@@ -96,7 +96,7 @@ impl AppendLock {
     }
 }
 
-fn lock_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
     // Ids may hold what a file name may not; a lock must only be the same for the same session.
     let safe: String = name
         .chars()

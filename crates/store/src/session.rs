@@ -23,6 +23,8 @@ pub struct Session {
     path: Option<String>,
     read: ReadSession,
     object: Records,
+    /// The position that reading reached.
+    end: u64,
 }
 
 /// An entry with what a person reads of it.
@@ -58,15 +60,16 @@ impl Session {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        if let Some(object) = &object {
-            feed(&mut reader, object.as_ref(), located)?;
-        }
+        let end = match &object {
+            Some(object) => feed(&mut reader, object.as_ref(), located)?,
+            None => 0,
+        };
         let mut read = reader.finish();
         if depth == Depth::Facts {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
-        Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)) })
+        Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)), end })
     }
 
     /// Which session it is. The id is the listing's, by which it can be found again.
@@ -111,7 +114,7 @@ impl Session {
 
     /// A revision: an opaque token that grows with the log.
     pub fn revision(&self) -> String {
-        format!("{}", self.read.log.bytes)
+        self.end.to_string()
     }
 
     /// Where the conversation stands.
@@ -176,17 +179,20 @@ impl Session {
 
     /// Every byte of the log, in order, handed over in pieces.
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut at = 0;
-        let end = self.object.with(|object| object.end())?.unwrap_or(0);
-        while at < end {
-            let piece = self.object.with(|object| object.read(at, (1 << 20).min(end - at)))?.unwrap_or_default();
-            if piece.is_empty() {
-                break;
+        let mut result = Ok(());
+        self.object.with(|object| {
+            if self.located.framing != Framing::Lines {
+                result = sink(&object.read(0, object.end()?)?);
+                return Ok(());
             }
-            sink(&piece)?;
-            at += piece.len() as u64;
-        }
-        Ok(())
+            object.lines(0, 1, &mut |line| {
+                if result.is_ok() {
+                    result = sink(line.bytes);
+                }
+            })?;
+            Ok(())
+        })?;
+        result
     }
 
     fn view_of(&self, bytes: &[u8]) -> Option<View> {
@@ -201,7 +207,7 @@ impl Session {
     }
 }
 
-fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<()> {
+fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {
     if located.framing == Framing::Lines {
         return object.lines(0, 1, &mut |line| reader.line(line));
     }
@@ -214,7 +220,7 @@ fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -
         .because("such a file must be read as a whole, and this one is larger than any agent writes"));
     }
     reader.document(&object.read(0, end)?);
-    Ok(())
+    Ok(end)
 }
 
 /// The records of an open log. The lock is held for one read at a time.
