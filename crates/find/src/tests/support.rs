@@ -125,7 +125,7 @@ pub(crate) struct FolderSources {
 fn dialect_of(key: &str) -> &'static dyn Dialect {
     let named = |name: &str| key.split('/').any(|part| part.trim_start_matches('.').starts_with(name));
     let known = ["claude", "codex", "pi"].into_iter().find(|name| named(name));
-    boswell_dialect::by_name(known.unwrap_or("unknown")).expect("a dialect of that name")
+    boswell_dialect::by_name(known.unwrap_or("unknown")).unwrap_or(&PLAIN)
 }
 
 impl FolderSources {
