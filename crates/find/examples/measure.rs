@@ -97,7 +97,7 @@ fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
     let number = |index: usize, otherwise: f64| numbers.get(index).copied().unwrap_or(otherwise);
     let root = corpus(number(0, 1000.0) as usize, number(1, 100.0), number(2, 1.0) as u64);
-    let files = support::FolderSources::new(&root, boswell_dialect::by_name("claude").unwrap());
+    let files = support::FolderSources::new(&root);
     let sources = files.sources(&root);
     let bytes: u64 = sources.iter().map(|source| source.len).sum();
     for round in 0..3 {

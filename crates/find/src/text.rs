@@ -82,7 +82,14 @@ pub fn extract(
     }
     if view.blocks.is_empty() {
         match (kind, &view.remark) {
-            (EntryKind::Title | EntryKind::Label | EntryKind::Tag, Some(remark)) => sink(Field::Title, remark),
+            // What the remark says around the title is the dialect's word, not the session's.
+            (EntryKind::Title | EntryKind::Label | EntryKind::Tag, Some(remark)) => {
+                strings(object.raw().bytes(), &mut |text| {
+                    if !text.is_empty() && remark.contains(text) {
+                        sink(Field::Title, text);
+                    }
+                });
+            }
             (EntryKind::Header | EntryKind::Leaf, _) => {}
             _ => strings(object.raw().bytes(), &mut |text| sink(spoken, text)),
         }

@@ -185,7 +185,7 @@ impl Segment {
         let (blocks, terms) = (value(0), value(1));
         let mut places = [blocks.checked_mul(ROW as u64).ok_or_else(|| damaged("a segment has too many blocks"))?; 5];
         for index in 0..4 {
-            places[index + 1] = places[index].checked_add(value(index + 2)).unwrap_or(u64::MAX);
+            places[index + 1] = places[index].saturating_add(value(index + 2));
         }
         if places[4] != at || value(4) == 0 {
             return Err(damaged("a segment is not as long as it says"));

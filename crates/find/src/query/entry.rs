@@ -5,6 +5,7 @@ use boswell_model::{EntryKind, Instant, SessionRef, Slot};
 
 use super::clause::{Piece, Tally};
 use super::rank::{self, MOST_COUNT};
+use super::sieve::Sieve;
 use super::{Query, snippet};
 use crate::fold;
 use crate::source::{Body, Record, Source};
@@ -51,6 +52,7 @@ pub(crate) struct Scratch {
     folded: String,
     /// Field, and where the piece ends in both texts.
     pieces: Vec<(Field, usize, usize)>,
+    raw: Vec<u8>,
 }
 
 impl Scratch {
@@ -89,6 +91,7 @@ pub(crate) struct Found {
 /// Checks a record against a query.
 pub(crate) fn check(
     query: &Query,
+    sieve: &Sieve,
     source: &Source,
     dialect: &dyn Dialect,
     record: &Record<'_>,
@@ -102,6 +105,9 @@ pub(crate) fn check(
     match &record.body {
         Body::Object(object) => {
             let head = &record.head;
+            if !sieve.lets_through(head.kind, object.raw().bytes(), &mut scratch.raw) {
+                return None;
+            }
             let mut push = |field: Field, text: &str| scratch.push(field, text);
             let view = text::extract(dialect, object, head.kind, head.flags, &mut push);
             if !query.filters.admit_view(dialect, &view) {

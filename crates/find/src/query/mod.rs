@@ -16,6 +16,7 @@ mod parse;
 mod rank;
 mod scan;
 mod search;
+mod sieve;
 mod snippet;
 
 use boswell_model::Result;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cursor::{Cursor, order};
 use super::entry::{self, Hit, Scratch};
+use super::sieve::Sieve;
 use super::{Effort, Query};
 use crate::source::{Place, Source, SourceReader, Step, Tail, walk};
 
@@ -21,6 +22,7 @@ pub(crate) struct Job {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) query: &'s Query,
+    pub(crate) sieve: &'s Sieve,
     pub(crate) sources: &'s [Source],
     pub(crate) reader: &'s dyn SourceReader,
     pub(crate) effort: &'s Effort<'s>,
@@ -72,7 +74,7 @@ impl Pile {
 }
 
 /// Threads are worth their start only for this many bytes.
-const WORTH_A_THREAD: u64 = 1 << 20;
+const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Checks everything in `jobs`.
 pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
@@ -122,7 +124,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
             stopped |= !(scope.effort.go_on)();
             return !stopped;
         };
-        if let Some(found) = entry::check(query, source, dialect, &record, scratch) {
+        if let Some(found) = entry::check(query, scope.sieve, source, dialect, &record, scratch) {
             pile.found.insert(job.source);
             pile.entries += 1;
             let later = (scope.after)

@@ -6,6 +6,7 @@ use super::candidates::Verdict;
 use super::cursor::Cursor;
 use super::nearest::{self, Nearest};
 use super::scan::{self, Job, Pile, Scope};
+use super::sieve::Sieve;
 use super::{Counting, Order, Query, rank};
 use crate::index::{BlockRow, Index, Known, Snapshot};
 use crate::source::{Place, Source, SourceReader, Tail};
@@ -69,7 +70,8 @@ impl Index {
         effort: &Effort<'_>,
     ) -> Result<Results> {
         let after = query.cursor.as_deref().map(|text| Cursor::decode(text, query)).transpose()?;
-        let scope = Scope { query, sources, reader, effort, after: after.as_ref() };
+        let sieve = Sieve::of(&query.clauses);
+        let scope = Scope { query, sieve: &sieve, sources, reader, effort, after: after.as_ref() };
         let snapshot = self.snapshot();
         loop {
             let plan = Plan::new(scope, &snapshot);

@@ -118,13 +118,19 @@ impl Dialect for Plain {
 #[derive(Debug)]
 pub(crate) struct FolderSources {
     backend: FsBackend,
-    dialect: &'static dyn Dialect,
     pub(crate) read: AtomicU64,
 }
 
+/// The dialect of a file, by the folder it lies in.
+fn dialect_of(key: &str) -> &'static dyn Dialect {
+    let named = |name: &str| key.split('/').any(|part| part.trim_start_matches('.').starts_with(name));
+    let known = ["claude", "codex", "pi"].into_iter().find(|name| named(name));
+    boswell_dialect::by_name(known.unwrap_or("unknown")).unwrap_or(&PLAIN)
+}
+
 impl FolderSources {
-    pub(crate) fn new(root: &Path, dialect: &'static dyn Dialect) -> FolderSources {
-        FolderSources { backend: FsBackend::new(root), dialect, read: AtomicU64::new(0) }
+    pub(crate) fn new(root: &Path) -> FolderSources {
+        FolderSources { backend: FsBackend::new(root), read: AtomicU64::new(0) }
     }
 
     /// Every `.jsonl` file as a source.
@@ -136,15 +142,19 @@ impl FolderSources {
 
     pub(crate) fn source(&self, key: &Path) -> Source {
         let info = self.backend.stat(&key.to_string_lossy()).unwrap().unwrap();
-        let mut source = Source::log(SessionRef::new(self.dialect.name(), key.to_string_lossy()), 0, info.size);
+        let mut source = Source::log(
+            SessionRef::new(dialect_of(&key.to_string_lossy()).name(), key.to_string_lossy()),
+            0,
+            info.size,
+        );
         source.modified = info.modified;
         source
     }
 }
 
 impl SourceReader for FolderSources {
-    fn dialect(&self, _source: &Source) -> &dyn Dialect {
-        self.dialect
+    fn dialect(&self, source: &Source) -> &dyn Dialect {
+        dialect_of(&source.reference.id)
     }
 
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
