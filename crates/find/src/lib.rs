@@ -9,18 +9,22 @@
 #[cfg(test)]
 extern crate self as boswell_find;
 
+mod catalog;
 mod disk;
 mod fold;
 mod index;
 mod query;
 mod runs;
 mod source;
+mod stores_source;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use catalog::{Catalog, Entry, Filled, Item, Refreshed, Wanted};
 pub use index::{Index, Progress, Size};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
+pub use stores_source::{Origin, StoreSources};
 pub use text::{Field, extract};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, SideFile};
-use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::chance::Chance;
@@ -100,6 +100,11 @@ impl Store {
     /// Reads a session that a listing found.
     pub fn read(&self, located: &Located, depth: Depth) -> Result<Session> {
         Session::read(self.dialect, self.backend(), located, depth)
+    }
+
+    /// Adds what small files beside a log say of the session.
+    pub fn fold_side_files(&self, located: &Located, facts: &mut Facts) -> Result<()> {
+        self.dialect.fold_side_files(&BackendFiles(self.backend()), located, facts)
     }
 
     /// Files that belong to a session beside its log.
