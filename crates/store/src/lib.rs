@@ -17,6 +17,7 @@ pub mod checkpoint;
 mod custom;
 mod digest;
 pub mod disk;
+mod fork;
 mod journal;
 pub mod launch;
 mod lease;

@@ -11,6 +11,7 @@ use boswell_model::{
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
+use crate::blobs::{self, BlobId, Blobs};
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -25,6 +26,8 @@ pub struct Session {
     object: Records,
     /// The position that reading reached.
     end: u64,
+    /// Where its large values are.
+    blobs: Option<Blobs>,
 }
 
 /// An entry with what a person reads of it.
@@ -69,7 +72,38 @@ impl Session {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
-        Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)), end })
+        Ok(Session {
+            dialect,
+            located: located.clone(),
+            path,
+            read,
+            object: Records(Mutex::new(object)),
+            end,
+            blobs: None,
+        })
+    }
+
+    pub(crate) fn with_blobs(mut self, blobs: Option<Blobs>) -> Session {
+        self.blobs = blobs;
+        self
+    }
+
+    /// A record with its large values. One whose blob is missing keeps the reference: what is there is shown.
+    fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
+        match &self.blobs {
+            Some(blobs) if !blobs::references(&record).is_empty() => match blobs.internalise(&record) {
+                Ok(internalised) => Cow::Owned(internalised.record),
+                Err(_) => record,
+            },
+            _ => record,
+        }
+    }
+
+    /// Blobs that a record names and that are missing or are not what their name says.
+    pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
+        let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
+        let named = blobs::references(&self.view().payload(slot)?);
+        Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
     /// Which session it is. The id is the listing's, by which it can be found again.
@@ -144,7 +178,7 @@ impl Session {
     /// Renders one message of a context.
     pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
         let view = self.view();
-        let payloads = item.slots().map(|slot| view.payload(slot)).collect::<Result<Vec<_>>>()?;
+        let payloads = item.slots().map(|slot| Ok(self.whole(view.payload(slot)?))).collect::<Result<Vec<_>>>()?;
         let mut scanned: Vec<(usize, Vec<Member>)> = Vec::with_capacity(payloads.len());
         for payload in &payloads {
             let mut members = Vec::new();
@@ -173,7 +207,7 @@ impl Session {
     /// Reads one entry.
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
-        let view = self.view_of(&bytes);
+        let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
         Ok(Entry { slot, bytes, view })
     }
 

@@ -102,6 +102,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Processes other than this one that have the file open for writing, as far as the system tells.
+    fn writers_of(&self, _file: (u64, u64)) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Lets time pass. A disk in memory need not wait.
     fn pause(&self, time: Duration);
 }

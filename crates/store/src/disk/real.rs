@@ -86,9 +86,28 @@ impl Disk for RealDisk {
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
+    #[cfg(target_os = "linux")]
+    fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        pids.filter(|pid| *pid != std::process::id() && has_open_for_writing(*pid, file)).collect()
+    }
+
     fn pause(&self, time: Duration) {
         std::thread::sleep(time);
     }
+}
+
+/// Looks through the open files of a process. What we may not look at counts as not open.
+#[cfg(target_os = "linux")]
+fn has_open_for_writing(pid: u32, file: (u64, u64)) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let folder = format!("/proc/{pid}/fd");
+    std::fs::read_dir(&folder).into_iter().flatten().flatten().any(|entry| {
+        let same = std::fs::metadata(entry.path()).is_ok_and(|meta| (meta.dev(), meta.ino()) == file);
+        // The owner's bits of the link say how the file was opened.
+        same && std::fs::symlink_metadata(entry.path()).is_ok_and(|link| link.mode() & 0o200 != 0)
+    })
 }
 
 #[cfg(unix)]
