@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Show(command::show::ShowArgs),
     Tree(command::tree::TreeArgs),
     Context(command::context::ContextArgs),
+    Search(command::search::SearchArgs),
     Check(command::check::CheckArgs),
     Attachments(command::attachments::AttachmentsArgs),
     Files(command::files::FilesArgs),
@@ -89,4 +90,5 @@ pub(crate) enum Command {
     Clean(command::clean::CleanArgs),
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
+    Index(command::index::IndexArgs),
 }

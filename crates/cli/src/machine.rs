@@ -16,6 +16,7 @@ use boswell_store::{
 };
 
 use crate::args::{Color, Global};
+use crate::library::{Create, Library};
 
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
@@ -85,6 +86,11 @@ impl Machine {
         })
     }
 
+    /// Whether boswell was told to write nothing.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Fails before anything is written when nothing may be.
     pub(crate) fn may_write(&self) -> Result<()> {
         if !self.read_only {
@@ -134,10 +140,19 @@ impl Machine {
 
     /// Conversations of all stores, with what notes say of them.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
-        let (mut conversations, rest) = self.stores.conversations();
+        let (mut conversations, rest) = match Library::open(self, Create::No)? {
+            Some(mut library) => library.conversations(self)?,
+            None => self.stores.conversations(),
+        };
+        self.annotate(&mut conversations)?;
+        Ok((conversations, rest))
+    }
+
+    /// Adds what notes say of sessions.
+    pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         if self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
             let notes = self.notes()?.all();
-            for conversation in &mut conversations {
+            for conversation in conversations {
                 let sides = std::iter::once(&mut conversation.front).chain(&mut conversation.linked);
                 for (_, summary) in sides {
                     if let Some(notes) = notes.get(&summary.reference) {
@@ -146,7 +161,7 @@ impl Machine {
                 }
             }
         }
-        Ok((conversations, rest))
+        Ok(())
     }
 
     /// Finds the session that is meant, in a store that can be written.
@@ -182,6 +197,17 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
     }
     facts.pinned |= notes.pinned;
     facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
+}
+
+/// Answers true until so much time has passed.
+pub(crate) fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
+    let start = std::time::Instant::now();
+    move || start.elapsed() < limit
+}
+
+/// How many threads may read at once.
+pub(crate) fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
 }
 
 fn environment() -> Result<Environment> {

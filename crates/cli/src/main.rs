@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod failure;
+mod library;
 mod machine;
 mod output;
 mod pager;

@@ -1,6 +1,6 @@
 //! Sessions and memory files of stores as sources of a search.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
@@ -32,19 +32,24 @@ pub struct StoreSources {
     origins: Vec<Origin>,
     places: HashMap<SessionRef, (Store, String)>,
     sessions: usize,
+    unsettled: HashSet<SessionRef>,
 }
 
 impl StoreSources {
     /// Adds a session. Ids may repeat, in copies and in other stores; the path of its log is its name here.
     ///
-    /// Every session takes a place, also one that has no log and so nothing to search.
-    pub fn add_session(&mut self, store: &Store, summary: &Summary, generation: u64) {
+    /// Without a generation the index must not be relied on. Every session takes a place, also one that has no log and so nothing to search.
+    pub fn add_session(&mut self, store: &Store, summary: &Summary, generation: Option<u64>) {
         let place = self.sessions;
         self.sessions += 1;
         let located = &summary.located;
         let Some(key) = &located.key else { return };
         let facts = &summary.facts;
         let reference = SessionRef::new(store.dialect().name(), store.backend().describe(key));
+        if generation.is_none() {
+            self.unsettled.insert(reference.clone());
+        }
+        let generation = generation.unwrap_or(u64::MAX);
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
         let source = Source {
             generation: if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 },
@@ -105,6 +110,11 @@ impl StoreSources {
     /// The sources.
     pub fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// Whether the index may be built from the source.
+    pub fn is_settled(&self, source: &Source) -> bool {
+        !self.unsettled.contains(&source.reference)
     }
 
     /// Where a source comes from.

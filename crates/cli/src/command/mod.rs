@@ -11,9 +11,11 @@ pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod fork;
+pub(crate) mod index;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod memory;
+pub(crate) mod narrow;
 pub(crate) mod new;
 pub(crate) mod note;
 pub(crate) mod ops;
@@ -22,6 +24,7 @@ pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod resume;
 pub(crate) mod rewind;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod stores;
@@ -68,6 +71,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Restore(args)) => delete::restore(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
+        Some(Command::Search(args)) => search::run(&machine, args),
+        Some(Command::Index(args)) => index::run(&machine, args),
         Some(Command::Undo(args)) => ops::undo(&machine, args),
     }
 }

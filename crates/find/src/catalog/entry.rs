@@ -38,6 +38,11 @@ impl Entry {
         self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(|kept| kept.complete)
     }
 
+    /// Whether what is known of it was read from the log as it is now.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.upto == Some(self.located.size) && self.kept.is_some()
+    }
+
     /// Whether anything is known that was true of the log once and was not rewritten since.
     pub(super) fn is_known(&self) -> bool {
         self.upto.is_some() && self.kept.is_some()

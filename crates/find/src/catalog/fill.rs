@@ -15,7 +15,9 @@ use super::{Catalog, Entry};
 /// How much of each log is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Something: the ends of large logs do.
+    /// Something, even if it is of an earlier state.
+    Hint,
+    /// What the log says now: the ends of large ones do.
     Glance,
     /// Everything, for counts.
     Whole,
@@ -50,7 +52,11 @@ impl Catalog {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Filled> {
         let mut work: Vec<usize> = (entries.iter().enumerate())
-            .filter(|(_, entry)| if wanted == Wanted::Whole { !entry.is_current() } else { !entry.is_known() })
+            .filter(|(_, entry)| match wanted {
+                Wanted::Hint => !entry.is_known(),
+                Wanted::Glance => !entry.is_fresh(),
+                Wanted::Whole => !entry.is_current(),
+            })
             .map(|(index, _)| index)
             .collect();
         work.sort_by_key(|index| std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified)));
@@ -147,7 +153,7 @@ fn read_batch(
 
 fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>)> {
     let located = &entry.located;
-    if wanted == Wanted::Glance && located.framing == Framing::Lines && located.size > SMALL {
+    if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
         let seen = store.summary(located)?;
         let kept = Kept { facts: seen.facts, records: seen.records, gaps: seen.gaps, leaf: None, complete: false };
         return Ok((kept, Vec::new()));
