@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use boswell_find::{Catalog, Entry, Filled, Index, StoreSources, Wanted};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Stores, Summaries, Summary};
 
@@ -200,6 +200,20 @@ fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
     }
     durable::make_folders(&RealDisk, home)?;
     Catalog::open(&home.join("catalog.db")).map(Some)
+}
+
+/// Forgets a purged session in catalog and index, where there are any.
+pub(crate) fn forget(machine: &Machine, reference: &SessionRef, path: &str) -> Result<()> {
+    let home = machine.home()?;
+    let catalog = home.join("catalog.db");
+    if catalog.is_file() {
+        Catalog::open(&catalog)?.forget(reference)?;
+    }
+    let index = home.join("index");
+    if index.is_dir() {
+        Index::open(&index).purge(&SessionRef::new(&reference.dialect, path))?;
+    }
+    Ok(())
 }
 
 /// Says once why the next answer will take as long as this one.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
+use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::Locks;
 use boswell_store::{
@@ -173,8 +174,40 @@ impl Machine {
 
     /// Finds the session that is meant.
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
-        self.stores.resolve(&Selector::parse(session)?, &self.env.cwd, self.side.as_deref())
+        let selector = Selector::parse(session)?;
+        if selector == Selector::Last
+            && let Some(found) = self.breadcrumb()
+        {
+            return Ok(found);
+        }
+        self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref())
     }
+
+    /// The session that this terminal was last used for in this folder.
+    fn breadcrumb(&self) -> Option<Resolved> {
+        let terminal = TerminalId::of(&self.env)?;
+        let agents = self.stores.iter().filter(|(_, store)| is_pi_like(store.dialect().name()));
+        let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
+        let state = self.env.path_var("XDG_STATE_HOME").map(|state| state.join("xcsh/terminal-sessions"));
+        let own = self.home.as_ref().map(|home| home.join("terminal-sessions"));
+        for folder in own.into_iter().chain(folders).chain(state) {
+            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd) else { continue };
+            // A crumb of a store that was not asked for leads nowhere.
+            let below = self.stores.iter().any(|(_, store)| path.starts_with(store.root()));
+            if let Ok((store, located)) = self.stores.at_path(&path)
+                && below
+                && located.hidden.is_none()
+            {
+                return Some(Resolved { store, located });
+            }
+        }
+        None
+    }
+}
+
+/// Dialects whose agents note which session a terminal was used for.
+fn is_pi_like(dialect: &str) -> bool {
+    matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
 }
 
 /// What the user said of a session comes before what its log says.

@@ -16,15 +16,17 @@ mod index;
 mod query;
 mod runs;
 mod source;
+mod stats;
 mod stores_source;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry, Filled, Item, Refreshed, Wanted};
+pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
 pub use index::{Index, Progress, Size};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
+pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};
 pub use stores_source::{Origin, StoreSources};
 pub use text::{Field, extract};

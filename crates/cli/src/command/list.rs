@@ -11,7 +11,7 @@ use super::narrow::{Filter, Narrow};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{failure, shape, when};
+use crate::{failure, ghosts, shape, when};
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -65,7 +65,11 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
             && filter.takes(conversation)
             && matching.as_deref().is_none_or(|text| sides(conversation).any(|side| matches(side, text)))
     };
-    let (conversations, rest) = machine.conversations()?;
+    let (mut conversations, rest) = machine.conversations()?;
+    if args.hidden {
+        let mut gone = ghosts::all(machine, &conversations)?;
+        conversations.append(&mut gone);
+    }
     let found_any = !conversations.is_empty();
     let mut rows: Vec<Conversation> = conversations.into_iter().filter(takes).collect();
     sort(&mut rows, args.sort);

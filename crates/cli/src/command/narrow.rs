@@ -89,6 +89,15 @@ impl<'a> Filter<'a> {
             && super::list::sides(conversation).any(|side| self.takes_side(side))
     }
 
+    /// Whether a prompt that stands in no session that is still there is asked for.
+    pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
+        let args = self.args;
+        let of_sessions = args.status.is_some() || args.branch.is_some() || args.tag.is_some() || args.model.is_some();
+        !of_sessions
+            && args.agent.as_deref().is_none_or(|wanted| wanted == agent)
+            && self.project.as_deref().is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
+    }
+
     /// Whether memory of a project, filed under that key by an agent, is asked for.
     pub(crate) fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
         let args = self.args;

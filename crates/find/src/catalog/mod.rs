@@ -7,6 +7,7 @@
 mod database;
 mod entry;
 mod fill;
+mod ghosts;
 mod kept;
 mod ledger;
 mod refresh;
@@ -19,6 +20,7 @@ use rusqlite::Connection;
 
 pub use entry::Entry;
 pub use fill::{Filled, Wanted};
+pub use ghosts::Ghost;
 pub use ledger::Item;
 pub use refresh::Refreshed;
 
