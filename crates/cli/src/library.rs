@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boswell_find::{Catalog, Entry, Filled, Index, StoreSources, Wanted};
+use boswell_find::{Catalog, Entry, Filled, Index, Item, StoreSources, Wanted};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Conversation, Store, StoreId, Stores, Summaries, Summary};
+use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
 use crate::machine::{Machine, until, workers};
 
@@ -64,11 +64,17 @@ impl Library {
     /// Reads what is not known well enough, until time is up.
     pub(crate) fn fill(
         &mut self,
-        stores: &Stores,
+        machine: &Machine,
         wanted: Wanted,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Filled> {
-        let mut filled = self.catalog.fill(stores, &mut self.entries, wanted, workers(), go_on)?;
+        let mut filled = match self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.make_anew(machine)?;
+                self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on)?
+            }
+            done => done?,
+        };
         self.session_errors.append(&mut filled.errors);
         if self.unkept.is_none() {
             self.unkept = filled.unwritten.take();
@@ -76,10 +82,30 @@ impl Library {
         Ok(filled)
     }
 
+    /// What every message cost: the place of the session among the entries, and the message.
+    pub(crate) fn items(&mut self, machine: &Machine) -> Result<Vec<(usize, Item)>> {
+        match self.catalog.items(&self.entries) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.make_anew(machine)?;
+                self.fill(machine, Wanted::Whole, &|| true)?;
+                self.catalog.items(&self.entries)
+            }
+            done => done,
+        }
+    }
+
+    /// Damage may show only where a page is read: then nothing of the file is relied on any more.
+    fn make_anew(&mut self, machine: &Machine) -> Result<()> {
+        let refreshed = self.catalog.rebuild(&machine.stores, machine.now)?;
+        self.entries = refreshed.entries;
+        self.session_errors.clear();
+        Ok(())
+    }
+
     /// Conversations as a list shows them; counts of large logs that there was no time to read are left out.
     pub(crate) fn conversations(&mut self, machine: &Machine) -> Result<(Vec<Conversation>, Summaries)> {
-        self.fill(&machine.stores, Wanted::Whole, &until(LISTING))?;
-        self.fill(&machine.stores, Wanted::Glance, &|| true)?;
+        self.fill(machine, Wanted::Whole, &until(LISTING))?;
+        self.fill(machine, Wanted::Glance, &|| true)?;
         let sessions = self.summaries(machine).into_iter().map(|(_, store, summary)| (store, summary)).collect();
         Ok((machine.stores.joined(sessions), self.rest()))
     }

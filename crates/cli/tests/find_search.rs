@@ -197,3 +197,30 @@ fn a_list_from_the_catalog_says_what_a_list_without_it_says() {
         assert_eq!(with.lines.len(), without.lines.len());
     }
 }
+
+#[test]
+fn a_home_that_cannot_be_written_costs_time_and_no_answer() {
+    let bench = planted();
+    disk::write(&bench.own(), b"a file where the folder should be");
+    let ran = bench.run(&["search", "--json", "--limit", "1000", MIDDLE]);
+    assert_eq!((sessions(&ran.lines), ran.code), (holding(&bench, MIDDLE), 0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("without catalog"), "{}", ran.stderr);
+    assert_eq!(bench.run(&["list", "--json"]).lines.len(), 151);
+    assert_eq!(bench.run(&["stats", "--json"]).lines[0]["sessions"], 150);
+}
+
+#[test]
+fn damaged_pages_of_the_catalog_change_no_answer() {
+    let bench = planted();
+    let honest = bench.run(&["stats", "--json"]).stdout;
+    let path = bench.own().join("catalog.db");
+    let sound = disk::read(&path);
+    assert!(sound.len() > 4 * 8192);
+    for page in 1..sound.len() / 8192 {
+        let mut bytes = sound.clone();
+        bytes[page * 8192..(page + 1) * 8192].fill(0x5A);
+        disk::write(&path, &bytes);
+        let ran = bench.run(&["stats", "--json"]);
+        assert_eq!((ran.stdout.as_str(), ran.code), (honest.as_str(), 0), "page {page}: {}", ran.stderr);
+    }
+}

@@ -1,7 +1,6 @@
 //! `stats`, `prompts`, `continue`, `watch`, completions and ghosts from the outside.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-#[expect(dead_code, reason = "the tests of searching use more of it")]
 mod find_bench;
 
 use std::collections::HashMap;
@@ -21,7 +20,10 @@ fn planted() -> Bench {
 }
 
 fn logs(bench: &Bench) -> Vec<PathBuf> {
-    corpus::files(&bench.claude().join("projects")).into_iter().filter(|p| p.extension().is_some_and(|e| e == "jsonl")).collect()
+    corpus::files(&bench.claude().join("projects"))
+        .into_iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "jsonl"))
+        .collect()
 }
 
 /// Tokens of every unique message, by reading all lines: input, output.

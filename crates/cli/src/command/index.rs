@@ -37,7 +37,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
     if let Some(error) = library.unkept.take() {
         return Err(error);
     }
-    library.fill(&machine.stores, Wanted::Whole, &|| true)?;
+    library.fill(machine, Wanted::Whole, &|| true)?;
     let looked = library.summaries(machine);
     let sources = library.sources(machine, &looked)?;
     let index = library.index();

@@ -65,7 +65,7 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
             && !prompt.session.as_ref().is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
     };
     prompts.extend(beside(machine)?.into_iter().filter(wanted));
-    prompts.sort_by(|a, b| b.at.cmp(&a.at));
+    prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(args.limit);
     let mut out = Output::paged(machine);
@@ -94,7 +94,7 @@ fn said(
     query.fields = vec![Field::Prompt];
     (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, limit);
     (query.filters.since, query.filters.until) = (filter.since, filter.until);
-    library.fill(&machine.stores, Wanted::Hint, &|| true)?;
+    library.fill(machine, Wanted::Hint, &|| true)?;
     let looked = library.summaries(machine);
     let all = library.sources(machine, &looked)?;
     let place = |index: usize| match all.origin(index) {

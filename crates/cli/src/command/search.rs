@@ -68,7 +68,7 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
-    library.fill(&machine.stores, Wanted::Hint, &|| true)?;
+    library.fill(machine, Wanted::Hint, &|| true)?;
     let looked = library.summaries(machine);
     let all = library.sources(machine, &looked)?;
     let wanted = |index: usize| match all.origin(index) {

@@ -67,7 +67,8 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
-    library.fill(&machine.stores, Wanted::Whole, &|| true)?;
+    library.fill(machine, Wanted::Whole, &|| true)?;
+    let items = library.items(machine)?;
     let looked = library.summaries(machine);
     let entries: HashMap<Place, usize> = looked.iter().map(|(index, store, s)| (place(*store, s), *index)).collect();
     let mut conversations = machine.stores.joined(looked.into_iter().map(|(_, store, s)| (store, s)).collect());
@@ -92,9 +93,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
             counted.push(Counted { summary, agent, conversation: number, store: store.0 });
         }
     }
-    let items: Vec<_> = (library.catalog().items(&library.entries)?.into_iter())
-        .filter_map(|(entry, item)| Some((*places.get(&entry)?, item)))
-        .collect();
+    let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
     let mut out = Output::paged(machine);
     let total = count(&counted, items.clone(), By::Total).remove("").unwrap_or_default();
     match args.by {
@@ -233,7 +232,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -79,6 +79,12 @@ impl Catalog {
         }
     }
 
+    /// Throws everything away and begins again.
+    pub fn rebuild(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
+        self.make_anew()?;
+        self.refresh_once(stores, now)
+    }
+
     fn refresh_once(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         let (held, store_errors) = stores.held();
         let names: Vec<String> = stores.iter().map(|(_, store)| store_name(store)).collect();
