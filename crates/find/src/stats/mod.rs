@@ -76,7 +76,10 @@ pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By) -> BTr
     for session in fullest(sessions) {
         add_session(&mut sums, session, by);
     }
-    for (place, item) in once(sessions, items) {
+    let mut items = once(sessions, items);
+    // Money is added up in one order, whatever order it was written down in: then equal questions get equal answers.
+    items.sort_by(|(a, one), (b, other)| (a, one.at, &one.key).cmp(&(b, other.at, &other.key)));
+    for (place, item) in items {
         let Some(session) = sessions.get(place) else { continue };
         let sum = sums.entry(key(session, Some(&item), by)).or_default();
         sum.usage.add(&Usage { cost: None, ..item.usage });
