@@ -83,4 +83,10 @@ pub(crate) enum Command {
     Label(command::label::LabelArgs),
     Status(command::status::StatusArgs),
     Close(command::status::CloseArgs),
+    Checkout(command::checkout::CheckoutArgs),
+    Delete(command::delete::DeleteArgs),
+    Restore(command::delete::RestoreArgs),
+    Clean(command::clean::CleanArgs),
+    Ops(command::ops::OpsArgs),
+    Undo(command::ops::UndoArgs),
 }

@@ -53,6 +53,11 @@ pub(crate) fn warn(error: &Error) {
     }
 }
 
+/// Says something on stderr that is no answer.
+pub(crate) fn say(text: &str) {
+    eprintln!("{}", escape(text));
+}
+
 /// Prints what is wrong with the command line.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Help and version are answers, not errors; clap knows which stream each belongs to.

@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::Environment;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Resolved, Selector, Store, Stores, SystemChance};
+use boswell_store::locks::Locks;
+use boswell_store::{
+    Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores, Summaries,
+    SystemChance,
+};
 
 use crate::args::{Color, Global};
 
@@ -97,6 +101,54 @@ impl Machine {
         Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemChance), locks))
     }
 
+    /// What carries out plans. What an earlier run left unfinished is finished or taken back first.
+    pub(crate) fn runner(&self) -> Result<Runner> {
+        let runner = self.reading_runner()?;
+        for recovered in runner.recover()? {
+            if !self.quiet {
+                let what = match recovered.outcome {
+                    RecoveryOutcome::Forward => "was finished now".to_owned(),
+                    RecoveryOutcome::Back => "was taken back".to_owned(),
+                    RecoveryOutcome::Unsettled(error) => format!("could be neither finished nor taken back: {error}"),
+                };
+                crate::failure::say(&format!(
+                    "operation {} of an earlier run stopped in the middle and {what}",
+                    recovered.op
+                ));
+            }
+        }
+        Ok(runner)
+    }
+
+    /// The same, for looking only.
+    pub(crate) fn reading_runner(&self) -> Result<Runner> {
+        Ok(Runner::new(Arc::new(RealDisk), self.home()?, Arc::new(SystemChance), Owner::this("boswell")))
+    }
+
+    /// Notes of sessions.
+    pub(crate) fn notes(&self) -> Result<Notes> {
+        let home = self.home()?;
+        let locks = Locks::new(Arc::new(RealDisk), home.join("locks"), Owner::this("boswell"), Arc::new(SystemChance));
+        Notes::load(Arc::new(RealDisk), home, locks)
+    }
+
+    /// Conversations of all stores, with what notes say of them.
+    pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
+        let (mut conversations, rest) = self.stores.conversations();
+        if self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
+            let notes = self.notes()?.all();
+            for conversation in &mut conversations {
+                let sides = std::iter::once(&mut conversation.front).chain(&mut conversation.linked);
+                for (_, summary) in sides {
+                    if let Some(notes) = notes.get(&summary.reference) {
+                        overlay(&mut summary.facts, notes);
+                    }
+                }
+            }
+        }
+        Ok((conversations, rest))
+    }
+
     /// Finds the session that is meant, in a store that can be written.
     pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
@@ -108,6 +160,28 @@ impl Machine {
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
         self.stores.resolve(&Selector::parse(session)?, &self.env.cwd, self.side.as_deref())
     }
+}
+
+/// What the user said of a session comes before what its log says.
+fn overlay(facts: &mut Facts, notes: &SessionNotes) {
+    for tag in &notes.tags {
+        if !facts.tags.contains(tag) {
+            facts.tags.push(tag.clone());
+        }
+    }
+    if let Some((status, message)) = &notes.status {
+        facts.status = Some(status.clone());
+        facts.error.clone_from(message);
+    }
+    if let Some(title) = &notes.title {
+        facts.title = Some(title.clone());
+        facts.title_source = Some("note".to_owned());
+    }
+    if let Some(summary) = &notes.summary {
+        facts.summary = Some(summary.clone());
+    }
+    facts.pinned |= notes.pinned;
+    facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
 }
 
 fn environment() -> Result<Environment> {

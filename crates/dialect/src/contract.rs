@@ -143,6 +143,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Whether drafts can be appended to its logs.
+    fn appends(&self) -> bool {
+        false
+    }
+
     /// Encodes a draft as a record of this dialect, without the line end.
     fn encode(&self, _draft: &Draft, _settled: Settled<'_>) -> Result<Vec<u8>> {
         Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))

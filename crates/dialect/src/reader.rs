@@ -24,6 +24,8 @@ pub struct Reader<'d> {
     splitter: Splitter,
     log: Log,
     facts: Facts,
+    /// Where the last line ends.
+    end: u64,
 }
 
 /// A session that has been read.
@@ -49,13 +51,14 @@ impl<'d> Reader<'d> {
     pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
         let log = Log { ended: true, whole: true, ..Log::default() };
         let facts = dialect.begin(located);
-        Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts }
+        Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts, end: 0 }
     }
 
     /// Takes the next line.
     pub fn line(&mut self, line: Line<'_>) {
         self.log.lines = line.number;
-        self.log.bytes = line.at + line.bytes.len() as u64;
+        self.log.bytes += line.bytes.len() as u64;
+        self.end = line.at + line.bytes.len() as u64;
         self.log.ended = line.bytes.last() == Some(&b'\n');
         let dialect = self.dialect;
         let mut splitter = std::mem::take(&mut self.splitter);
@@ -81,7 +84,7 @@ impl<'d> Reader<'d> {
     pub fn finish(mut self) -> ReadSession {
         if !self.log.ended
             && let Some(last) = self.log.heads.last_mut()
-            && last.at + last.len == self.log.bytes
+            && last.at + last.len == self.end
         {
             last.flags.set(Flags::UNENDED);
         }

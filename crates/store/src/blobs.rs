@@ -132,6 +132,16 @@ impl Blobs {
         Ok(bytes)
     }
 
+    /// Removes a blob. The caller knows that no session names it.
+    pub fn remove(&self, id: &BlobId) -> Result<()> {
+        let path = self.path(id);
+        match self.disk.remove(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::io(path.display(), "remove", error)),
+            Ok(()) => durable::sync_parent(self.disk.as_ref(), &path),
+        }
+    }
+
     /// Whether a blob is there; its bytes are not checked.
     pub fn has(&self, id: &BlobId) -> Result<bool> {
         Ok(self.stat(id)?.is_some())

@@ -26,6 +26,7 @@ pub fn check(session: &Session) -> Result<Report> {
     of_links(session, &mut problems);
     of_ids(session, &mut problems)?;
     of_calls(session, &mut problems)?;
+    of_blobs(session, &mut problems)?;
     session.dialect().check(&session.view(), session.facts(), &mut problems)?;
     problems.sort_by_key(|problem| (problem.line, problem.kind));
     let conversation = |slot: &Slot| {
@@ -126,6 +127,21 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
             (ProblemKind::DuplicateId, format!("another record at line {line} has the same id"))
         };
         problems.push(Problem { kind, line: Some(head.line.into()), slot: Some(slot), detail });
+    }
+    Ok(())
+}
+
+fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
+    for (slot, head) in session.log().entries() {
+        for (blob, error) in session.unreadable_blobs(slot)? {
+            let detail = format!("the blob {} cannot be read: {error}", blob.reference());
+            problems.push(Problem {
+                kind: ProblemKind::MissingFile,
+                line: Some(head.line.into()),
+                slot: Some(slot),
+                detail,
+            });
+        }
     }
     Ok(())
 }

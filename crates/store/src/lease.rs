@@ -84,7 +84,8 @@ pub(crate) struct Held {
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
-        AppendLock { path: lock_path(folder, &format!("{name}.append")), folder: folder.to_owned() }
+        // Not `.append.lock`, which is the lease of a session whose id ends in `.append`.
+        AppendLock { path: beside(folder, name, "append-lock"), folder: folder.to_owned() }
     }
 
     /// Takes it, waiting at most ten seconds: nobody needs it longer than one write.
@@ -96,14 +97,23 @@ impl AppendLock {
     }
 }
 
-fn lock_path(folder: &Path, name: &str) -> PathBuf {
+pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
+    beside(folder, name, "lock")
+}
+
+/// The mark of a log whose last sync failed.
+pub(crate) fn doubt_path(folder: &Path, name: &str) -> PathBuf {
+    beside(folder, name, "doubt")
+}
+
+fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // Ids may hold what a file name may not; a lock must only be the same for the same session.
     let safe: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
         .take(200)
         .collect();
-    folder.join(format!("{safe}.lock"))
+    folder.join(format!("{safe}.{ending}"))
 }
 
 fn open_lock(disk: &dyn Disk, folder: &Path, path: &Path) -> Result<Box<dyn DiskFile>> {

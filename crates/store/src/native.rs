@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
-use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Slot, Tip};
+use boswell_model::json::{Json, Raw};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Tip};
 
 use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
@@ -53,12 +53,11 @@ impl Store {
         }
         let now = writing.chance.now();
         let mut log = self.dialect().new_log(&new, &id, now)?;
-        // Two makers of one id must not both succeed: the lease decides before the file is there.
+        // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
+        // spares the lease of a session that has been there for long.
+        self.is_free(&id)?;
         let lease = self.lease(&id, Wait::No)?;
-        if self.find(&id).is_ok() || self.pending(&id)?.is_some() {
-            return Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-                .hinting(format!("append to it with `boswell append {id}`, or leave --id out")));
-        }
+        self.is_free(&id)?;
         for record in records {
             log.bytes.extend_from_slice(record);
             log.bytes.push(b'\n');
@@ -72,12 +71,21 @@ impl Store {
         let visible = self.root().join(&log.key);
         let folder = visible.parent().map(Path::to_owned).unwrap_or_else(|| self.root().to_owned());
         durable::make_folders(writing.disk.as_ref(), &folder)?;
+        let answered = records.iter().any(|record| Draft::new(Body::Native(record.clone())).is_answer());
         let (path, later) = match new.visible {
-            Visible::AtOnce => (visible, None),
-            Visible::WithFirstAnswer => (pending_name(&visible), Some(visible)),
+            Visible::WithFirstAnswer if !answered => (pending_name(&visible), Some(visible)),
+            _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(&id, Opened { path, visible: later, named: true }, Some(lease))
+        self.writer_on(&id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
+    }
+
+    fn is_free(&self, id: &str) -> Result<()> {
+        if self.find(id).is_err() && self.pending(id)?.is_none() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
+            .hinting(format!("append to it with `boswell append {id}`, or leave --id out")))
     }
 
     fn title_record(&self, title: &str, records: &[Vec<u8>], now: boswell_model::Instant) -> Result<Vec<u8>> {
@@ -89,8 +97,10 @@ impl Store {
 
     /// Opens a session for writing and takes its lease.
     pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, opened) = self.opened(id)?;
+        let (id, _) = self.opened(id)?;
         let lease = self.lease(&id, wait)?;
+        // Looked up again: who held the lease before may have made the log visible while we waited.
+        let (id, opened) = self.opened(&id)?;
         self.writer_on(&id, opened, Some(lease))
     }
 
@@ -104,8 +114,13 @@ impl Store {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        let (id, opened) = self.opened(id)?;
-        self.writer_on(&id, opened, None)?.append_with(draft, Expect::Any, Durability::Fsync)
+        let open = || {
+            let (id, opened) = self.opened(id)?;
+            self.writer_on(&id, opened, None)
+        };
+        // Its driver may make the log visible between our look and our opening it.
+        let writer = open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })?;
+        writer.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
     /// The session with that id, as it is now.
@@ -116,6 +131,7 @@ impl Store {
                 Some(path) => {
                     let reference = SessionRef::new(self.dialect().name(), id);
                     read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
+                        .map(|session| session.with_blobs(self.blobs()))
                 }
                 None => Err(error),
             },
@@ -137,7 +153,7 @@ impl Store {
             Some(entry) => Tip::At(source.find(entry)?),
             None => source.tip()?,
         };
-        let records = fork_records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
+        let records = crate::fork::records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
         let facts = source.facts();
         let project =
             if new.project.is_empty() { facts.project.clone().unwrap_or_default() } else { new.project.clone() };
@@ -146,18 +162,24 @@ impl Store {
     }
 
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
-        let found = self.find(id);
-        if let Ok(Located { id, key: Some(key), .. }) = found {
-            return Ok((id, Opened { path: self.root().join(key), visible: None, named: false }));
+        let in_sight = |found: Result<Located>| match found {
+            Ok(Located { id, key: Some(key), .. }) => {
+                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
+            }
+            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
+            Err(error) => Err(error),
+        };
+        let found = in_sight(self.find(id));
+        if found.is_ok() {
+            return found;
         }
         match self.pending(id)? {
             Some(path) => {
                 let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false }))
+                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
             }
-            None => Err(found.err().unwrap_or_else(|| {
-                Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))
-            })),
+            // It may have become visible between the two looks.
+            None => in_sight(self.find(id)),
         }
     }
 
@@ -169,6 +191,7 @@ impl Store {
             chance: Arc::clone(&writing.chance),
             reference: SessionRef::new(self.dialect().name(), id),
             locks: writing.locks.clone(),
+            root: self.root().to_owned(),
             lock_name: self.lock_name(id),
             lease,
         };
@@ -187,10 +210,14 @@ impl Store {
 
     /// A log that is not visible yet.
     fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
-        let ending = format!("_{id}.jsonl.pending");
+        // The stamp holds no `_`, an id may.
+        let is_it = |name: &str| {
+            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
+            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
+        };
         for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
             for file in self.backend().list(&folder.key)? {
-                if file.is_file() && file.name().starts_with('.') && file.name().ends_with(&ending) {
+                if file.is_file() && is_it(file.name()) {
                     return Ok(Some(self.root().join(&file.key)));
                 }
             }
@@ -222,11 +249,19 @@ impl SessionWriter {
     /// Replaces what came before an entry by a summary. The settings in force follow it, so that no reader has to look further back.
     pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Result<Receipt> {
         let session = self.session()?;
-        session.find(first_kept)?;
-        let settings = session.context(session.tip()?)?.settings;
-        let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.to_owned(), tokens_before };
+        let (kept, tip) = (session.find(first_kept)?, session.tip()?);
+        if !tip.slot().is_some_and(|tip| session.tree().path(tip).contains(&kept)) {
+            // Readers keep nothing when they do not meet the entry on their way up.
+            let what = format!("the entry `{}` is not on the branch that is compacted", first_kept.escape_debug());
+            return Err(Error::new(ErrorKind::Invalid, what).hinting("see the branch with `boswell show`"));
+        }
+        let first_kept = session.log().label(kept);
+        let settings = session.context(tip)?.settings;
+        let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.into_owned(), tokens_before };
         let mut drafts = vec![Draft::new(body)];
-        for (role, model) in settings.models {
+        // Dialects without roles keep no table of models.
+        let alone = settings.model.filter(|_| settings.models.is_empty()).map(|model| ("default".to_owned(), model));
+        for (role, model) in settings.models.into_iter().chain(alone) {
             drafts.push(Draft::new(Body::Model { model, role: Some(role).filter(|r| r != "default") }));
         }
         drafts.extend(settings.thinking_level.map(|level| Draft::new(Body::ThinkingLevel(level))));
@@ -236,49 +271,6 @@ impl SessionWriter {
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
         Ok(receipts.remove(0))
     }
-}
-
-/// Records of the branch that ends at `tip`, and new labels for those that have one.
-fn fork_records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {
-    let log = source.log();
-    let path: Vec<Slot> = tip.slot().map(|slot| source.tree().path(slot)).unwrap_or_default();
-    let mut records = Vec::new();
-    let mut last: Option<String> = None;
-    let mut dropped = false;
-    for slot in path.iter().filter(|slot| log.kind(**slot) != EntryKind::Header) {
-        let mut record = source.entry(*slot)?.bytes;
-        if log.kind(*slot) == EntryKind::Label || is_of_the_source(&record) {
-            dropped = true;
-            continue;
-        }
-        if dropped {
-            // What hung below an entry that does not come along hangs below what that one hung below.
-            let parent = Json::from(last.as_deref()).to_bytes();
-            record = set_member(&record, &["parentId"], &parent).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
-            })?;
-            dropped = false;
-        }
-        last = Some(log.label(*slot).into_owned());
-        records.push(record);
-    }
-    let kept: Vec<String> = path.iter().map(|slot| log.label(*slot).into_owned()).collect();
-    for (target, label) in source.facts().labels_now() {
-        if !kept.iter().any(|id| id == target) {
-            continue;
-        }
-        let id = chance.hex16();
-        let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
-        records.push(dialect.encode(&draft, Settled { id: &id, parent: last.as_deref(), at: chance.now() })?);
-        last = Some(id);
-    }
-    Ok(records)
-}
-
-/// Whether a record says something that holds for the session it stands in, not for one that is made from it.
-fn is_of_the_source(record: &[u8]) -> bool {
-    let kind = Raw::trusted(record).get("customType");
-    kind.is_some_and(|kind| kind.is("boswell.status") || kind.is("boswell.leaf"))
 }
 
 fn pending_name(visible: &Path) -> PathBuf {

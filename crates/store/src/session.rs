@@ -11,6 +11,7 @@ use boswell_model::{
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
+use crate::blobs::{self, BlobId, Blobs};
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -23,6 +24,10 @@ pub struct Session {
     path: Option<String>,
     read: ReadSession,
     object: Records,
+    /// The position that reading reached.
+    end: u64,
+    /// Where its large values are.
+    blobs: Option<Blobs>,
 }
 
 /// An entry with what a person reads of it.
@@ -58,15 +63,47 @@ impl Session {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        if let Some(object) = &object {
-            feed(&mut reader, object.as_ref(), located)?;
-        }
+        let end = match &object {
+            Some(object) => feed(&mut reader, object.as_ref(), located)?,
+            None => 0,
+        };
         let mut read = reader.finish();
         if depth == Depth::Facts {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
-        Ok(Session { dialect, located: located.clone(), path, read, object: Records(Mutex::new(object)) })
+        Ok(Session {
+            dialect,
+            located: located.clone(),
+            path,
+            read,
+            object: Records(Mutex::new(object)),
+            end,
+            blobs: None,
+        })
+    }
+
+    pub(crate) fn with_blobs(mut self, blobs: Option<Blobs>) -> Session {
+        self.blobs = blobs;
+        self
+    }
+
+    /// A record with its large values. One whose blob is missing keeps the reference: what is there is shown.
+    fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
+        match &self.blobs {
+            Some(blobs) if !blobs::references(&record).is_empty() => match blobs.internalise(&record) {
+                Ok(internalised) => Cow::Owned(internalised.record),
+                Err(_) => record,
+            },
+            _ => record,
+        }
+    }
+
+    /// Blobs that a record names and that are missing or are not what their name says.
+    pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
+        let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
+        let named = blobs::references(&self.view().payload(slot)?);
+        Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
     /// Which session it is. The id is the listing's, by which it can be found again.
@@ -111,7 +148,7 @@ impl Session {
 
     /// A revision: an opaque token that grows with the log.
     pub fn revision(&self) -> String {
-        format!("{}", self.read.log.bytes)
+        self.end.to_string()
     }
 
     /// Where the conversation stands.
@@ -141,7 +178,7 @@ impl Session {
     /// Renders one message of a context.
     pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
         let view = self.view();
-        let payloads = item.slots().map(|slot| view.payload(slot)).collect::<Result<Vec<_>>>()?;
+        let payloads = item.slots().map(|slot| Ok(self.whole(view.payload(slot)?))).collect::<Result<Vec<_>>>()?;
         let mut scanned: Vec<(usize, Vec<Member>)> = Vec::with_capacity(payloads.len());
         for payload in &payloads {
             let mut members = Vec::new();
@@ -170,23 +207,26 @@ impl Session {
     /// Reads one entry.
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
-        let view = self.view_of(&bytes);
+        let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
         Ok(Entry { slot, bytes, view })
     }
 
     /// Every byte of the log, in order, handed over in pieces.
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut at = 0;
-        let end = self.object.with(|object| object.end())?.unwrap_or(0);
-        while at < end {
-            let piece = self.object.with(|object| object.read(at, (1 << 20).min(end - at)))?.unwrap_or_default();
-            if piece.is_empty() {
-                break;
+        let mut result = Ok(());
+        self.object.with(|object| {
+            if self.located.framing != Framing::Lines {
+                result = sink(&object.read(0, object.end()?)?);
+                return Ok(());
             }
-            sink(&piece)?;
-            at += piece.len() as u64;
-        }
-        Ok(())
+            object.lines(0, 1, &mut |line| {
+                if result.is_ok() {
+                    result = sink(line.bytes);
+                }
+            })?;
+            Ok(())
+        })?;
+        result
     }
 
     fn view_of(&self, bytes: &[u8]) -> Option<View> {
@@ -201,7 +241,7 @@ impl Session {
     }
 }
 
-fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<()> {
+fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {
     if located.framing == Framing::Lines {
         return object.lines(0, 1, &mut |line| reader.line(line));
     }
@@ -214,7 +254,7 @@ fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -
         .because("such a file must be read as a whole, and this one is larger than any agent writes"));
     }
     reader.document(&object.read(0, end)?);
-    Ok(())
+    Ok(end)
 }
 
 /// The records of an open log. The lock is held for one read at a time.

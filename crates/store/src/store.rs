@@ -7,8 +7,9 @@ use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, SideFil
 use boswell_model::{Error, ErrorKind, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
+use crate::blobs::Blobs;
 use crate::chance::Chance;
-use crate::disk::Disk;
+use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
 
 /// What you open and list: the sessions of one agent in one place.
@@ -99,7 +100,17 @@ impl Store {
 
     /// Reads a session that a listing found.
     pub fn read(&self, located: &Located, depth: Depth) -> Result<Session> {
-        Session::read(self.dialect, self.backend(), located, depth)
+        Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
+    }
+
+    /// Where boswell's own sessions keep large values.
+    pub(crate) fn blobs(&self) -> Option<Blobs> {
+        if self.dialect.name() != "boswell" {
+            return None;
+        }
+        let disk = self.writing.as_ref().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |w| Arc::clone(&w.disk));
+        let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
+        Some(Blobs::new(disk, &self.root, &unique))
     }
 
     /// Files that belong to a session beside its log.

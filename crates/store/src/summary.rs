@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
-use boswell_model::{EntryKind, Facts, Framing, Instant, Line, Lines, Payloads, Result, SessionRef};
+use boswell_model::{EntryKind, Facts, Framing, Instant, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -35,20 +35,17 @@ impl Summary {
     /// Looks at a session: the whole log if it is small, else its two ends.
     pub(crate) fn peek(dialect: &'static dyn Dialect, backend: &dyn Backend, located: &Located) -> Result<Summary> {
         let mut reader = Reader::new(dialect, located, Depth::Facts);
-        let mut whole = Vec::new();
-        if let Some(key) = &located.key {
-            let object = backend.open(key)?;
-            let end = object.end()?;
-            if located.framing != Framing::Lines || end <= 2 * WINDOW {
-                whole = object.read(0, end)?;
-                read_whole(&whole, located.framing, &mut reader);
-            } else {
-                read_ends(object.as_ref(), end, &mut reader)?;
+        let object = located.key.as_ref().map(|key| backend.open(key)).transpose()?;
+        if let Some(object) = &object {
+            if located.framing != Framing::Lines {
+                reader.document(&object.read(0, object.end()?)?);
+            } else if object.ends(WINDOW, &mut |line| reader.line(line))? {
+                reader.skipped();
             }
         }
         let mut read = reader.finish();
         dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
-        let leaf = leaf_of(dialect, &read, &whole);
+        let leaf = leaf_of(dialect, &read, object.as_deref());
         Ok(Summary {
             reference: SessionRef::new(dialect.name(), &located.id),
             located: located.clone(),
@@ -87,14 +84,20 @@ impl Summary {
 }
 
 /// The leaf of a log that was read as a whole.
-fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, bytes: &[u8]) -> Option<String> {
-    if !read.log.whole {
-        return None;
-    }
-    let payloads = Bytes(bytes);
+fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, object: Option<&dyn ObjectReader>) -> Option<String> {
+    let payloads = Open(object.filter(|_| read.log.whole)?);
     let view = read.view(&payloads);
     let tip = dialect.tip(&view).ok()?;
     dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
+}
+
+/// Records of a log that is open.
+struct Open<'o>(&'o dyn ObjectReader);
+
+impl Payloads for Open<'_> {
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        self.0.read(at, len).map(Cow::Owned)
+    }
 }
 
 /// Records of a log that is in memory.
@@ -104,35 +107,4 @@ impl Payloads for Bytes<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
         self.0.payload(at, len)
     }
-}
-
-fn read_whole(bytes: &[u8], framing: Framing, reader: &mut Reader<'_>) {
-    if framing == Framing::Lines {
-        let mut lines = Lines::new(0, 1);
-        lines.push(bytes, &mut |line| reader.line(line));
-        lines.finish(&mut |line| reader.line(line));
-    } else {
-        reader.document(bytes);
-    }
-}
-
-/// Reads the first and the last window. The cut lines at their inner edges belong to neither.
-fn read_ends(object: &dyn ObjectReader, end: u64, reader: &mut Reader<'_>) -> Result<()> {
-    let head = object.read(0, WINDOW)?;
-    let whole_lines = memchr::memrchr(b'\n', &head).map_or(0, |at| at + 1);
-    let mut count = 0;
-    let mut lines = Lines::new(0, 1);
-    lines.push(head.get(..whole_lines).unwrap_or(b""), &mut |line| {
-        count = line.number;
-        reader.line(line);
-    });
-    let from = end - WINDOW;
-    let tail = object.read(from, WINDOW)?;
-    let first_line = memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1);
-    reader.skipped();
-    let mut lines = Lines::new(from + first_line as u64, count + 2);
-    let mut take = |line: Line<'_>| reader.line(line);
-    lines.push(tail.get(first_line..).unwrap_or(b""), &mut take);
-    lines.finish(&mut take);
-    Ok(())
 }

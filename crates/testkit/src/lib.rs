@@ -1,11 +1,15 @@
 //! Generators, damage and proofs for boswell's own tests; never published.
 //!
 //! Everything here is deterministic per seed: the same call gives the same bytes on every machine. The generators write what
-//! the agents write, down to key order and file names, so that a test never needs a real home folder. Nothing here reads
-//! sessions the way boswell does: a test that compares the two would otherwise compare a thing with itself.
+//! the agents write, down to key order and file names, so that a test never needs a real home folder. The generators
+//! and the oracle do not read sessions the way boswell does: a test that compares the two would otherwise compare a thing with itself.
 //!
 //! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
+//! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
+//!   counts; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//! * [`rows`] is a backend whose positions are no byte offsets; [`conformance`] is what every backend must do.
+//! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
 //! * [`corpus`] finds the real files, when the environment names them.
@@ -13,16 +17,23 @@
 
 pub mod base64;
 pub mod bench_corpus;
+pub mod chance;
 pub mod clock;
+pub mod conformance;
 pub mod corpus;
+pub mod crash_disk;
 pub mod damage;
 pub mod disk;
+pub mod fault_disk;
 pub mod files;
+pub mod fuzz;
 pub mod home;
 pub mod jsonl;
 pub mod make;
+pub mod oracle;
 pub mod phrase;
 pub mod rng;
+pub mod rows;
 pub mod sha256;
 pub mod snapshot;
 

@@ -8,6 +8,7 @@ use boswell_model::Result;
 use boswell_model::json::Json;
 use clap::Args;
 
+use super::checkout::Files;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
@@ -20,6 +21,12 @@ use crate::terminal::{fit, one_line};
 pub(crate) struct FilesArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
+    /// Checkpointed files as they stood at this entry
+    #[arg(long, value_name = "E")]
+    at: Option<String>,
+    /// How they differ from what they are now (with --at)
+    #[arg(long, requires = "at")]
+    diff: bool,
 }
 
 #[derive(Default)]
@@ -32,6 +39,17 @@ struct Touched {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
+    if let Some(entry) = &args.at {
+        let session = found.store.read(&found.located, Depth::Facts)?;
+        let mut out = Output::paged(machine);
+        let files = Files::at(machine, &session, entry, &[])?;
+        if args.diff {
+            files.show_diff(&session, &mut out)?
+        } else {
+            files.list(&session, &mut out)?
+        }
+        return out.finish().map(|()| ExitCode::SUCCESS);
+    }
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
     for slot in session.log().slots() {

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Body, Depth, Draft, Operation};
 use boswell_model::Result;
+use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::{Note, annotate_or_note};
+use super::note::annotate_or_note;
 use crate::machine::Machine;
 
 /// Name an entry, or take its name away
@@ -33,5 +34,11 @@ pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();
     let draft = Draft::new(Body::Label { target: target.clone(), label: args.label.clone() });
-    annotate_or_note(machine, &found, Operation::Label, draft, Note::Label { entry: target, label: args.label.clone() })
+    annotate_or_note(
+        machine,
+        &found,
+        Operation::Label,
+        draft,
+        vec![NoteKind::Label { entry: target, label: args.label.clone() }],
+    )
 }

@@ -84,7 +84,7 @@ pub(crate) enum Sort {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, args)?;
-    let (conversations, rest) = machine.stores.conversations();
+    let (conversations, rest) = machine.conversations()?;
     let found_any = !conversations.is_empty();
     let mut rows: Vec<Conversation> = conversations.into_iter().filter(|c| filter.takes(c)).collect();
     sort(&mut rows, args.sort);

@@ -1,16 +1,20 @@
 //! `memory`: what agents remember of a project.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use boswell_dialect::MemoryFile;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Store;
+use boswell_store::disk::RealDisk;
+use boswell_store::memory::{self, Memory, Page};
+use boswell_store::{Chance, Memories, Store, SystemChance};
 use clap::Args;
 
 use crate::machine::Machine;
 use crate::output::Output;
-use crate::terminal::{Style, escape, fit};
+use crate::terminal::{Style, escape, fit, one_line};
 
 /// How many lines of the index page agents load at the start of a session.
 const LOADED_LINES: usize = 200;
@@ -18,109 +22,254 @@ const LOADED_LINES: usize = 200;
 /// The largest memory file that is shown.
 const LARGEST: u64 = 16 << 20;
 
-/// Show memory files, and what gets loaded at the start of a session
+/// Show, search, check and change what agents remember of a project
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell memory                  memory of this project
-  boswell memory ~/work/api show  what that project's agent loads first")]
+  boswell memory                                what there is for this project
+  boswell memory ~/work/api show                what that project's agent loads first
+  boswell memory add build 'use make -j2 here'  a line for boswell's own memory of this project")]
 pub(crate) struct MemoryArgs {
-    /// A project folder [default: the current one; `all` for every project], then `show`
-    #[arg(value_name = "[PROJECT] [show]", num_args = 0..=2)]
+    /// [PROJECT] [show | search TEXT | check], or add PAGE TEXT, edit PAGE TEXT, rm PAGE; PROJECT is the current folder
+    /// unless given, `all` for every project
+    #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
+    /// The project, for add, edit and rm
+    #[arg(long, value_name = "DIR")]
+    project: Option<String>,
+}
+
+enum Action<'a> {
+    List,
+    Show,
+    Search(&'a str),
+    Check,
+    Add(&'a str, &'a str),
+    Edit(&'a str, &'a str),
+    Remove(&'a str),
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
-    let (project, action) = parse(&args.words)?;
-    let folder = match project {
+    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    let (project, action) = parse(&words)?;
+    let folder = match args.project.as_deref().or(project) {
         Some("all") => None,
         Some(project) => Some(machine.env.cwd.join(project)),
         None => Some(machine.env.cwd.clone()),
     };
-    let key = folder.as_ref().map(|f| {
-        boswell_dialect::claude::project_key(&f.canonicalize().unwrap_or_else(|_| f.clone()).display().to_string())
-    });
+    let folder = folder.map(|f| f.canonicalize().unwrap_or(f));
+    if let Action::Add(..) | Action::Edit(..) | Action::Remove(_) = action {
+        return change(machine, folder, &action);
+    }
     let mut out = Output::paged(machine);
+    let shown = agents_pages(machine, folder.as_ref(), &action, &mut out)?
+        + own_pages(machine, folder.as_ref(), &action, &mut out)?;
+    out.finish()?;
+    if shown > 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !machine.quiet {
+        let place = folder.map_or_else(|| "any project".to_owned(), |f| format!("`{}`", f.display()));
+        let what = if matches!(action, Action::Check) {
+            "nothing is wrong with the memory of"
+        } else {
+            "nothing like that is remembered of"
+        };
+        crate::failure::warn(
+            &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
+                .hinting("see all of it with `boswell memory all`"),
+        );
+    }
+    Ok(if matches!(action, Action::Check) { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
+    Ok(match words {
+        [] => (None, Action::List),
+        ["show"] => (None, Action::Show),
+        ["check"] => (None, Action::Check),
+        ["search", text] => (None, Action::Search(text)),
+        ["add", page, text] => (None, Action::Add(page, text)),
+        ["edit", page, text] => (None, Action::Edit(page, text)),
+        ["rm", page] => (None, Action::Remove(page)),
+        [project] => (Some(project), Action::List),
+        [project, "show"] | ["show", project] => (Some(project), Action::Show),
+        [project, "check"] | ["check", project] => (Some(project), Action::Check),
+        [project, "search", text] => (Some(project), Action::Search(text)),
+        _ => {
+            return Err(Error::new(ErrorKind::Invalid, format!("memory cannot `{}`", words.join(" ").escape_debug()))
+                .hinting("write `boswell memory [PROJECT] [show|search TEXT|check]`, or `boswell memory add|edit PAGE TEXT`, `rm PAGE`"));
+        }
+    })
+}
+
+/// Memory files of agents. How many were shown.
+fn agents_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+    let key = folder.map(|f| boswell_dialect::claude::project_key(&f.display().to_string()));
     let mut shown = 0;
     for (_, store) in machine.stores.iter() {
         for file in store.memory()? {
-            if key.as_ref().is_some_and(|key| *key != file.project_key) {
-                continue;
+            if key.as_ref().is_none_or(|key| *key == file.project_key) {
+                shown += agents_page(store, &file, action, out)?;
             }
-            shown += 1;
-            show(store, &file, action, &mut out)?;
         }
     }
-    out.finish()?;
-    if shown == 0 && !machine.quiet {
-        let place = folder.map_or_else(|| "any project".to_owned(), |f| format!("`{}`", f.display()));
-        crate::failure::warn(
-            &Error::new(ErrorKind::NotFound, format!("no agent has memory of {place}"))
-                .hinting("see all of it with `boswell memory all`"),
-        );
-        return Ok(ExitCode::from(1));
+    Ok(shown)
+}
+
+fn agents_page(store: &Store, file: &MemoryFile, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+    let bytes = store.file(&file.key, LARGEST)?.unwrap_or_default();
+    let shown = Shown {
+        dialect: store.dialect().name(),
+        project: &file.project_key,
+        path: store.backend().describe(&file.key),
+        is_index: file.is_index,
+        text: &String::from_utf8_lossy(&bytes),
+    };
+    shown.print(action, out)
+}
+
+/// Boswell's own pages of a project. How many were shown.
+fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+    let (Some(home), Some(folder)) = (&machine.home, folder) else { return Ok(0) };
+    let memories = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16());
+    let project = folder.display().to_string();
+    let memory = memories.load(&project)?;
+    if let Action::Check = action {
+        return problems(&memory, out);
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Action {
-    List,
-    Show,
-}
-
-fn parse(words: &[String]) -> Result<(Option<&str>, Action)> {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        [] => Ok((None, Action::List)),
-        ["show"] => Ok((None, Action::Show)),
-        [project] => Ok((Some(project), Action::List)),
-        [project, "show"] | ["show", project] => Ok((Some(project), Action::Show)),
-        [_, other, ..] => Err(Error::new(ErrorKind::Invalid, format!("memory cannot `{}`", other.escape_debug()))
-            .hinting("write `boswell memory [PROJECT] [show]`")),
+    let mut shown = 0;
+    for Page { name, text, .. } in &memory.pages {
+        let path = memories.folder(&project).join(name).display().to_string();
+        let page = Shown { dialect: "boswell", project: &project, path, is_index: name == memory::INDEX, text };
+        shown += page.print(action, out)?;
     }
+    Ok(shown)
 }
 
-fn show(store: &Store, file: &MemoryFile, action: Action, out: &mut Output) -> Result<()> {
-    let text =
-        store.file(&file.key, LARGEST)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let lines = text.lines().count();
-    let loaded = if file.is_index { lines.min(LOADED_LINES) } else { 0 };
-    let path = store.backend().describe(&file.key);
+fn problems(memory: &Memory, out: &mut Output) -> Result<usize> {
+    let found = memory::check(memory);
+    for problem in &found {
+        let text = problem.to_string();
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "memory_problem")
+                    .with("dialect", "boswell")
+                    .with("detail", text),
+            )?;
+        } else {
+            out.line(&one_line(&text))?;
+        }
+    }
+    Ok(found.len())
+}
+
+fn change(machine: &Machine, folder: Option<PathBuf>, action: &Action<'_>) -> Result<ExitCode> {
+    machine.may_write()?;
+    let Some(folder) = folder else {
+        return Err(Error::new(ErrorKind::Invalid, "memory is changed for one project at a time")
+            .hinting("name it with `--project DIR`"));
+    };
+    let memories = Memories::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
+    let project = folder.display().to_string();
+    let page = |name: &str| if name.ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
+    let changed = match action {
+        Action::Add(name, text) => memories.append(&project, &page(name), &format!("{}\n", text.trim_end()))?,
+        Action::Edit(name, text) => memories.put(&project, &page(name), &format!("{}\n", text.trim_end()))?,
+        Action::Remove(name) => memories.remove(&project, &page(name))?,
+        _ => return Err(Error::new(ErrorKind::Internal, "reading is no change")),
+    };
+    let mut out = Output::paged(machine);
+    let path = changed.path.display().to_string();
     if out.json {
-        return out.object(
+        let after = changed.after.as_ref().map(Vec::len);
+        out.object(
             &Json::object()
                 .with("v", 1)
                 .with("type", "memory")
-                .with("dialect", store.dialect().name())
-                .with("project_key", &file.project_key)
+                .with("dialect", "boswell")
+                .with("project_key", project)
                 .with("path", path)
-                .with("index", file.is_index)
-                .with("bytes", file.size)
+                .with("bytes", after),
+        )?;
+    } else {
+        out.line(&escape(&path))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Shown<'a> {
+    dialect: &'a str,
+    project: &'a str,
+    path: String,
+    is_index: bool,
+    text: &'a str,
+}
+
+impl Shown<'_> {
+    /// Prints the page, or the lines of it that were asked for; gives 1 if it was shown.
+    fn print(&self, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+        match action {
+            Action::Search(query) => return self.matches(query, out),
+            Action::Check => return Ok(0),
+            _ => {}
+        }
+        let lines = self.text.lines().count();
+        let loaded = if self.is_index { lines.min(LOADED_LINES) } else { 0 };
+        let whole = matches!(action, Action::Show);
+        if out.json {
+            let shape = Json::object()
+                .with("v", 1)
+                .with("type", "memory")
+                .with("dialect", self.dialect)
+                .with("project_key", self.project)
+                .with("path", &self.path)
+                .with("index", self.is_index)
+                .with("bytes", self.text.len())
                 .with("lines", lines)
                 .with("loaded_lines", loaded)
-                .with_some("text", (action == Action::Show).then_some(text)),
-        );
-    }
-    let note = if file.is_index {
-        format!("{loaded} of {lines} lines loaded at start")
-    } else {
-        format!("{lines} lines, read on demand")
-    };
-    out.line(&format!(
-        "{}  {}  {}",
-        out.paint(Style::Strong, &fit(store.dialect().name(), 8)),
-        escape(&path),
-        out.paint(Style::Faint, &note)
-    ))?;
-    if action == Action::Show {
-        for (number, line) in text.lines().enumerate() {
-            if file.is_index && number == LOADED_LINES {
-                out.line(&out.paint(Style::Warning, "  ── from here on nothing is loaded ──"))?;
-            }
-            out.line(&format!("  {}", escape(line)))?;
+                .with_some("text", whole.then_some(self.text));
+            out.object(&shape)?;
+            return Ok(1);
         }
-        out.line("")?;
+        let note = if self.is_index {
+            format!("{loaded} of {lines} lines loaded at start")
+        } else {
+            format!("{lines} lines, read on demand")
+        };
+        out.line(&format!(
+            "{}  {}  {}",
+            out.paint(Style::Strong, &fit(self.dialect, 8)),
+            escape(&self.path),
+            out.paint(Style::Faint, &note)
+        ))?;
+        if whole {
+            for (number, line) in self.text.lines().enumerate() {
+                if self.is_index && number == LOADED_LINES {
+                    out.line(&out.paint(Style::Warning, "  ── from here on nothing is loaded ──"))?;
+                }
+                out.line(&format!("  {}", escape(line)))?;
+            }
+            out.line("")?;
+        }
+        Ok(1)
     }
-    Ok(())
+
+    fn matches(&self, query: &str, out: &mut Output) -> Result<usize> {
+        let wanted = query.to_lowercase();
+        let mut found = 0;
+        for (number, line) in self.text.lines().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted)) {
+            found = 1;
+            if out.json {
+                let shape = Json::object().with("v", 1).with("type", "memory_hit").with("dialect", self.dialect);
+                out.object(&shape.with("path", &self.path).with("line", number + 1).with("text", line))?;
+            } else {
+                out.line(&format!("{}:{}: {}", escape(&self.path), number + 1, one_line(line)))?;
+            }
+        }
+        Ok(found)
+    }
 }

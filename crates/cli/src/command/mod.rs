@@ -4,7 +4,10 @@ pub(crate) mod append;
 pub(crate) mod attachments;
 pub(crate) mod branch;
 pub(crate) mod check;
+pub(crate) mod checkout;
+pub(crate) mod clean;
 pub(crate) mod context;
+pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod fork;
@@ -13,6 +16,7 @@ pub(crate) mod list;
 pub(crate) mod memory;
 pub(crate) mod new;
 pub(crate) mod note;
+pub(crate) mod ops;
 pub(crate) mod projects;
 pub(crate) mod receipt;
 pub(crate) mod rename;
@@ -59,5 +63,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Label(args)) => label::run(&machine, args),
         Some(Command::Status(args)) => status::run(&machine, args),
         Some(Command::Close(args)) => status::close(&machine, args),
+        Some(Command::Checkout(args)) => checkout::run(&machine, args),
+        Some(Command::Delete(args)) => delete::run(&machine, args),
+        Some(Command::Restore(args)) => delete::restore(&machine, args),
+        Some(Command::Clean(args)) => clean::run(&machine, args),
+        Some(Command::Ops(args)) => ops::run(&machine, args),
+        Some(Command::Undo(args)) => ops::undo(&machine, args),
     }
 }

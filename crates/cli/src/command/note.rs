@@ -2,44 +2,50 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Draft, Operation, Support, unsupported};
-use boswell_model::Result;
-use boswell_store::Resolved;
+use boswell_dialect::{Draft, Operation, Support};
+use boswell_model::json::Json;
+use boswell_model::{Result, SessionRef};
+use boswell_store::{NoteKind, Resolved};
 
 use super::receipt;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// What is said of a session, for formats that have no place for it.
-#[derive(Debug)]
-pub(crate) enum Note {
-    Title(String),
-    Tags { add: Vec<String>, remove: Vec<String> },
-    Label { entry: String, label: Option<String> },
-    Status { status: &'static str, message: Option<String> },
-}
-
-/// Appends the draft if the dialect has a place for it; else leaves a note and says so.
+/// Appends the draft if the dialect has a place for it that appending reaches; else leaves notes and says so.
 pub(crate) fn annotate_or_note(
     machine: &Machine,
     found: &Resolved,
     operation: Operation,
     draft: Draft,
-    note: Note,
+    notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let dialect = found.store.dialect();
-    match dialect.capabilities().support(operation) {
-        Support::Native => {
-            let receipt = found.store.annotate(&found.located.id, draft)?;
-            let mut out = Output::paged(machine);
-            receipt::print(&receipt, &mut out)?;
-            out.finish()?;
-            Ok(ExitCode::SUCCESS)
+    let native = dialect.capabilities().support(operation) == Support::Native;
+    let mut out = Output::paged(machine);
+    if native && dialect.appends() {
+        let receipt = found.store.annotate(&found.located.id, draft)?;
+        receipt::print(&receipt, &mut out)?;
+    } else {
+        let reference = SessionRef::new(dialect.name(), &found.located.id);
+        let mut kept = machine.notes()?;
+        for note in notes {
+            kept.add(&reference, machine.now, note)?;
         }
-        _ => Err(unsupported(
-            dialect.name(),
-            &format!("take a {} yet ({note:?})", operation.word()),
-            "see what each store can with `boswell stores`",
-        )),
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "note")
+                    .with("session", reference.to_string())
+                    .with("what", operation.word()),
+            )?;
+        } else {
+            out.line(&reference.to_string())?;
+        }
+        if !machine.quiet {
+            crate::failure::say(&format!("kept as a note of boswell's: {} itself is not told", dialect.title()));
+        }
     }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
 }

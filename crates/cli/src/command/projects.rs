@@ -30,7 +30,7 @@ struct Project {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
-    let (conversations, rest) = machine.stores.conversations();
+    let (conversations, rest) = machine.conversations()?;
     let mut projects: BTreeMap<String, Project> = BTreeMap::new();
     for conversation in conversations.iter().filter(|c| c.front.1.hidden().is_none()) {
         let summary = &conversation.front.1;

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Body, Draft, Operation};
 use boswell_model::Result;
+use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::{Note, annotate_or_note};
+use super::note::annotate_or_note;
 use crate::machine::Machine;
 
 /// Give a session a title
@@ -25,5 +26,5 @@ pub(crate) struct RenameArgs {
 pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let draft = Draft::new(Body::Title(args.title.clone()));
-    annotate_or_note(machine, &found, Operation::Title, draft, Note::Title(args.title.clone()))
+    annotate_or_note(machine, &found, Operation::Title, draft, vec![NoteKind::Title(Some(args.title.clone()))])
 }

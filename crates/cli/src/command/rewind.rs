@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use boswell_dialect::Depth;
 use boswell_model::Result;
 use boswell_model::json::Json;
 use boswell_store::{Outcome, Wait};
 use clap::Args;
 
+use super::checkout::Files;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::escape;
@@ -21,18 +23,26 @@ pub(crate) struct RewindArgs {
     session: String,
     /// The prompt
     entry: String,
+    /// Also put files back to what they were then
+    #[arg(long)]
+    files: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
+    let mut out = Output::paged(machine);
+    if args.files {
+        // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
+        let before = found.store.read(&found.located, Depth::Facts)?;
+        Files::at(machine, &before, &args.entry, &[])?.restore(machine, &found, false, &mut out)?;
+    }
     let writer = found.store.writer(&found.located.id, Wait::No)?;
     let text = writer.rewind(&args.entry)?;
     let reference = writer.reference().to_string();
     let session = writer.session()?;
     let leaf = session.leaf()?.map(|slot| session.log().label(slot).into_owned());
     writer.close(Outcome::Open)?;
-    let mut out = Output::paged(machine);
     if out.json {
         out.object(
             &Json::object()

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use boswell_dialect::{Draft, Operation};
 use boswell_model::Result;
 use boswell_model::json::Json;
+use boswell_store::NoteKind;
 use clap::{Args, ValueEnum};
 
-use super::note::{Note, annotate_or_note};
+use super::note::annotate_or_note;
 use crate::machine::Machine;
 
 /// Set the status of a session
@@ -68,6 +69,6 @@ pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
 fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(session)?;
     let data = Json::object().with("status", status.word()).with_some("error", message);
-    let note = Note::Status { status: status.word(), message: message.map(str::to_owned) };
-    annotate_or_note(machine, &found, Operation::Status, Draft::custom("boswell.status", data), note)
+    let note = NoteKind::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
+    annotate_or_note(machine, &found, Operation::Status, Draft::custom("boswell.status", data), vec![note])
 }

@@ -102,7 +102,7 @@ fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> 
 }
 
 fn pairs(machine: &Machine) -> Result<ExitCode> {
-    let (conversations, rest) = machine.stores.conversations();
+    let (conversations, rest) = machine.conversations()?;
     let mut out = Output::paged(machine);
     for (id, store) in machine.stores.iter() {
         let of_store: Vec<&Conversation> = conversations.iter().filter(|c| c.front.0 == id).collect();

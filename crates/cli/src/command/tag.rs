@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use boswell_dialect::{Depth, Draft, Operation};
 use boswell_model::Result;
 use boswell_model::json::Json;
+use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::{Note, annotate_or_note};
+use super::note::annotate_or_note;
 use crate::machine::Machine;
 
 /// Tag a session
@@ -56,5 +57,7 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
         }
     }
     let draft = Draft::custom("boswell.tags", Json::object().with("tags", tags));
-    annotate_or_note(machine, &found, Operation::Tag, draft, Note::Tags { add: add.to_vec(), remove: remove.to_vec() })
+    let added = add.iter().cloned().map(NoteKind::Tag);
+    let notes = added.chain(remove.iter().cloned().map(NoteKind::Untag)).collect();
+    annotate_or_note(machine, &found, Operation::Tag, draft, notes)
 }

@@ -91,6 +91,10 @@ impl Dialect for Pi {
         resume::resume(self.flavour, facts, located)
     }
 
+    fn appends(&self) -> bool {
+        true
+    }
+
     fn can_append(&self, facts: &Facts) -> Result<()> {
         super::encode::can_append(facts)
     }

@@ -3,15 +3,31 @@
 //! Our own sessions are written so that pi and xcsh both load them: a model change carries pi's two fields and xcsh's one,
 //! and an answer always has `usage`, without which xcsh refuses the whole file.
 
-use boswell_model::json::{Json, Raw, insert_member};
+use boswell_model::json::{Json, Raw, insert_member, set_member};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
 
 use super::{Flavour, Pi};
 use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, one_object, unsupported};
 
+/// Longest id of an entry that a caller may give.
+const LONGEST_ID: usize = 255;
+
+/// Longest id of a new session: with time, endings and the marks of a temp its file name must fit into 255 bytes.
+const LONGEST_SESSION_ID: usize = 180;
+
+/// Longest header line that every reader of the family takes in with its first look.
+const SHORT_HEADER: usize = 512;
+
 /// The entry that a draft becomes.
 pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
     let flavour = dialect.flavour();
+    if !is_entry_id(settled.id) {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of an entry", settled.id.escape_debug()),
+        )
+        .hinting("leave the id out to have one made"));
+    }
     let base = |word: &str| {
         Json::object()
             .with("type", word)
@@ -60,7 +76,27 @@ pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>) -> Result<
         },
         Body::Native(bytes) => return native(bytes, settled),
     };
-    Ok(made.to_bytes())
+    let bytes = made.to_bytes();
+    if brings_json(&draft.body) {
+        one_object(&bytes)?;
+        return Ok(on_one_line(bytes));
+    }
+    Ok(bytes)
+}
+
+/// Whether a caller's own JSON goes into the record: it is printed as it was given, over several lines or broken.
+fn brings_json(body: &Body) -> bool {
+    match body {
+        Body::Custom { data, .. } | Body::Mode { data, .. } => data.is_some(),
+        Body::Assistant(answer) => answer.content.iter().any(|part| matches!(part, Part::Call { .. })),
+        _ => false,
+    }
+}
+
+/// Outside of strings a line end is only space; inside of them there is none in valid JSON.
+fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
+    record.retain(|byte| *byte != b'\n' && *byte != b'\r');
+    record
 }
 
 /// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below, newer ones are unknown.
@@ -160,7 +196,7 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
             Error::new(ErrorKind::Invalid, "a header cannot be appended").hinting("make a session with `boswell new`")
         );
     }
-    if raw.get("type").is_none() {
+    if raw.get("type").and_then(|word| word.text()).is_none_or(|word| word.is_empty()) {
         return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
             .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
     }
@@ -169,6 +205,13 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     let fault = |fault: boswell_model::json::Fault| {
         Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
     };
+    let bad = |key: &str, what: &str| Error::new(ErrorKind::Invalid, format!("the `{key}` of an entry must be {what}"));
+    if raw.get("id").is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id))) {
+        return Err(bad("id", "a short text without control characters"));
+    }
+    if raw.get("parentId").is_some_and(|parent| parent.text().is_none() && parent.bytes() != b"null") {
+        return Err(bad("parentId", "the id of an entry or null"));
+    }
     let missing = |record: &[u8], key: &str| Raw::trusted(record).get(key).is_none();
     if missing(&record, "id") {
         record = insert_member(&record, "id", &quoted(settled.id)).map_err(fault)?;
@@ -179,9 +222,17 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     if missing(&record, "timestamp") {
         record = insert_member(&record, "timestamp", &quoted(&settled.at.to_rfc3339())).map_err(fault)?;
     }
+    let is_answer = raw.at(&["message", "role"]).is_some_and(|role| role.is("assistant"));
+    if is_answer && raw.at(&["message", "usage"]).is_none() {
+        record = set_member(&record, &["message", "usage"], &usage(&Usage::default()).to_bytes()).map_err(fault)?;
+    }
     // A record that was typed over several lines must stand on one.
-    record.retain(|byte| *byte != b'\n' && *byte != b'\r');
-    Ok(record)
+    Ok(on_one_line(record))
+}
+
+/// Whether an entry may be called that.
+fn is_entry_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= LONGEST_ID && !id.contains(char::is_control)
 }
 
 /// A title as the family cleans it: control characters become spaces, runs of spaces one.
@@ -193,7 +244,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
 
 /// Name and header of a new log.
 pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
-    if !super::layout::id_is_valid(id) {
+    if !super::layout::id_is_valid(id) || id.len() > LONGEST_SESSION_ID {
         return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
             .hinting("leave --id out to have one made"));
     }
@@ -206,12 +257,15 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
         .with("timestamp", now.to_rfc3339())
         .with("cwd", &new.project)
         .with_some("parentSession", new.parent.as_deref());
-    let header = match (&new.title, flavour) {
+    let titled = match (new.title.as_deref().map(clean_title).transpose()?, flavour) {
         (Some(title), Flavour::Omp | Flavour::Xcsh | Flavour::Boswell) => {
-            header.with("title", clean_title(title)?).with("titleSource", "user")
+            header.clone().with("title", title).with("titleSource", "user")
         }
-        _ => header,
+        _ => header.clone(),
     };
+    // Ours has its title in an entry as well; in the header it must not push the session out of sight.
+    let fits = flavour != Flavour::Boswell || titled.to_bytes().len() < SHORT_HEADER;
+    let header = if fits { titled } else { header };
     let mut bytes = header.to_bytes();
     bytes.push(b'\n');
     Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(&new.project)), bytes })

@@ -217,7 +217,7 @@ mod tests {
         let manifest = some();
         let back = Manifest::decode(&manifest.encode()).unwrap();
         assert_eq!(back.sources, manifest.sources);
-        assert_eq!((back.next, back.segments), (9, manifest.segments));
+        assert_eq!((back.next, &back.segments), (9, &manifest.segments));
         let mut next = 0;
         for id in ["a", "c会", "b"] {
             assert!(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
-use super::{Backend, ObjectReader};
+use super::{Backend, ObjectReader, ends_of_bytes};
 use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
@@ -138,7 +138,7 @@ impl ObjectReader for FsObject {
         Ok(buffer)
     }
 
-    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
         let mut buffer = vec![0; CHUNK];
         let mut at = from;
@@ -151,7 +151,11 @@ impl ObjectReader for FsObject {
             }
         }
         lines.finish(sink);
-        Ok(())
+        Ok(at)
+    }
+
+    fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
+        ends_of_bytes(self, window, sink)
     }
 }
 

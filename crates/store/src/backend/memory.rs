@@ -5,7 +5,7 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, Files, MemoryFiles};
 use boswell_model::{Instant, Line, Lines, Result};
 
-use super::{Backend, ObjectReader};
+use super::{Backend, ObjectReader, ends_of_bytes};
 
 /// Objects in memory.
 #[derive(Debug, Default, Clone)]
@@ -55,10 +55,14 @@ impl ObjectReader for MemoryObject {
         Ok(self.bytes.get(from..to).unwrap_or(b"").to_vec())
     }
 
-    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
         lines.push(self.bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or(b""), sink);
         lines.finish(sink);
-        Ok(())
+        self.end()
+    }
+
+    fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
+        ends_of_bytes(self, window, sink)
     }
 }

@@ -7,7 +7,7 @@ mod fs;
 mod memory;
 
 use boswell_dialect::{FileInfo, Files};
-use boswell_model::{Line, Result};
+use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
 pub use memory::MemoryBackend;
@@ -35,8 +35,56 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Up to `len` bytes from position `at`; fewer when it ends before.
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>>;
 
-    /// Hands over every line from position `from`, which is the start of line `number`, up to the end.
-    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()>;
+    /// Hands over every line from position `from`, which is the start of line `number`, and gives the position after the last.
+    fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64>;
+
+    /// Hands over the lines at the beginning and those at the end, about `window` bytes of each, none twice; says whether
+    /// lines between them were left out. The numbers of the lines at the end are only a guess then.
+    fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool>;
+}
+
+/// [`ObjectReader::ends`] where positions are bytes.
+pub(crate) fn ends_of_bytes(object: &dyn ObjectReader, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
+    let end = object.end()?;
+    if end <= 2 * window {
+        object.lines(0, 1, sink)?;
+        return Ok(false);
+    }
+    let head = object.read(0, window)?;
+    let mut count = 0;
+    // A first line longer than the window is taken whole: it may be all that says whose session this is.
+    let whole = match memchr::memrchr(b'\n', &head) {
+        Some(at) => at as u64 + 1,
+        None => first_line_end(object, window, end)?,
+    };
+    let head = if whole <= window { head } else { object.read(0, whole)? };
+    let mut lines = Lines::new(0, 1);
+    lines.push(head.get(..usize::try_from(whole).unwrap_or(usize::MAX)).unwrap_or(b""), &mut |line| {
+        count = line.number;
+        sink(line);
+    });
+    let from = (end - window).max(whole);
+    let tail = object.read(from, end - from)?;
+    let skip = if from == whole { 0 } else { memchr::memchr(b'\n', &tail).map_or(tail.len(), |at| at + 1) };
+    let mut lines = Lines::new(from + skip as u64, count + 2);
+    lines.push(tail.get(skip..).unwrap_or(b""), sink);
+    lines.finish(sink);
+    Ok(true)
+}
+
+fn first_line_end(object: &dyn ObjectReader, window: u64, end: u64) -> Result<u64> {
+    let mut at = window;
+    while at < end {
+        let piece = object.read(at, 1 << 20)?;
+        if piece.is_empty() {
+            break;
+        }
+        if let Some(newline) = memchr::memchr(b'\n', &piece) {
+            return Ok(at + newline as u64 + 1);
+        }
+        at += piece.len() as u64;
+    }
+    Ok(end)
 }
 
 /// Lets a dialect look at the objects of a backend as files.

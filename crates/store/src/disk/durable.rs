@@ -7,6 +7,9 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::{Disk, DiskFile, Open, Stat, StatKind, read_full};
 
+/// How many folders above a new name are synced again: whoever made them may have died before doing so.
+const SYNCED_AGAIN: usize = 3;
+
 /// Makes a folder and those above it that are missing, each durable in the one above it.
 pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     let mut missing = Vec::new();
@@ -29,6 +32,10 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
             None => break,
         }
     }
+    for there in at.ancestors().take(SYNCED_AGAIN).filter(|there| there.parent().is_some()) {
+        // A folder that we may not open is not ours: it was there long before.
+        let _ = sync_parent(disk, there);
+    }
     for folder in missing.into_iter().rev() {
         match disk.make_folder(folder) {
             Ok(()) => {}
@@ -43,19 +50,21 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
 
 /// Replaces a file as a whole: temp, sync, rename, sync of the folder. The mode of the old file is kept.
 pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "replace", error);
     let temp = temp_beside(path, unique);
-    let written = write_new(disk, &temp, bytes, disk.stat(path).ok().flatten());
+    let file = disk.open(&temp, Open::CreateNew).map_err(fault)?;
+    let written = fill(file.as_ref(), bytes, disk.stat(path).ok().flatten());
+    drop(file);
     if let Err(error) = written.and_then(|()| disk.rename(&temp, path)) {
         // What is left of the temp is ours; failing to remove it loses nothing.
         let _ = disk.remove(&temp);
-        return Err(Error::io(path.display(), "replace", error));
+        return Err(fault(error));
     }
     sync_parent(disk, path)
 }
 
-fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8], like: Option<Stat>) -> io::Result<()> {
-    let file = disk.open(path, Open::CreateNew)?;
-    append_all(file.as_ref(), bytes)?;
+fn fill(file: &dyn DiskFile, bytes: &[u8], like: Option<Stat>) -> io::Result<()> {
+    append_all(file, bytes)?;
     if let Some(old) = like {
         let now = file.stat()?.modified;
         file.set_mode_and_time(old.mode, now)?;
@@ -63,27 +72,39 @@ fn write_new(disk: &dyn Disk, path: &Path, bytes: &[u8], like: Option<Stat>) -> 
     file.sync()
 }
 
-/// Makes a file that must not be there yet, durable with its name.
+/// Makes a file that must not be there yet: whole and durable with its name, or not at all.
+///
+/// It is written under another name and linked to its own, which fails if that is taken.
 pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
-    let made = write_new(disk, path, bytes, None);
-    made.map_err(|error| Error::io(path.display(), "make", error))?;
+    let fault = |error| Error::io(path.display(), "make", error);
+    let temp = temp_beside(path, &format!("new{}", std::process::id()));
+    let file = match disk.open(&temp, Open::CreateNew) {
+        // A process with our number died here before.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            disk.remove(&temp).map_err(fault)?;
+            disk.open(&temp, Open::CreateNew)
+        }
+        other => other,
+    }
+    .map_err(fault)?;
+    let made = fill(file.as_ref(), bytes, None).and_then(|()| disk.link(&temp, path));
+    drop(file);
+    let removed = disk.remove(&temp);
+    made.and(removed).map_err(fault)?;
     sync_parent(disk, path)
 }
 
 /// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays on a line of its own.
 pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "append to", error);
-    let (file, fresh) = match disk.open(path, Open::Append) {
-        Ok(file) => (file, false),
+    let file = match disk.open(path, Open::Append) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match disk.open(path, Open::CreateNew) {
-            Ok(file) => (file, true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                (disk.open(path, Open::Append).map_err(fault)?, false)
-            }
-            Err(error) => return Err(fault(error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => disk.open(path, Open::Append),
+            other => other,
         },
-        Err(error) => return Err(fault(error)),
-    };
+        other => other,
+    }
+    .map_err(fault)?;
     let mut bytes = Vec::with_capacity(lines.len() + 1);
     if !ends_with_newline(file.as_ref()).map_err(fault)? {
         bytes.push(b'\n');
@@ -91,7 +112,8 @@ pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     bytes.extend_from_slice(lines);
     append_all(file.as_ref(), &bytes).map_err(fault)?;
     file.sync().map_err(fault)?;
-    if fresh { sync_parent(disk, path) } else { Ok(()) }
+    // Also when it was there: whoever made it may have died before its name was durable.
+    sync_parent(disk, path)
 }
 
 /// Whether a file is empty or its last byte is a newline.

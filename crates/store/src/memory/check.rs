@@ -36,6 +36,27 @@ pub enum MemoryProblem {
     },
 }
 
+impl std::fmt::Display for MemoryProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MemoryProblem::DeadLink { from, line, to } => {
+                write!(f, "{from}:{line}: links to `{to}`, which is not there")
+            }
+            MemoryProblem::LongIndex { lines } => {
+                write!(
+                    f,
+                    "{INDEX} has {lines} lines, of which {LOADED_LINES} are loaded: move facts to pages of their own"
+                )
+            }
+            MemoryProblem::Repeated { text, places } => {
+                let places: Vec<String> = places.iter().map(|(page, line)| format!("{page}:{line}")).collect();
+                write!(f, "{}: the same fact: {text}", places.join(", "))
+            }
+            MemoryProblem::Unreferenced { page } => write!(f, "{page}: no page links to it"),
+        }
+    }
+}
+
 /// Looks for dead links, an index that is too long, facts that stand twice, and topics that nothing leads to.
 pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
     let mut problems = dead_links(memory);

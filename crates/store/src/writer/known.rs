@@ -7,6 +7,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::tail::each_id;
+use crate::blobs::{self, LARGE_TEXT};
 use crate::disk::{DiskFile, read_full};
 
 /// How much of a log is read at once while its ids are gathered.
@@ -49,9 +50,16 @@ impl KnownIds {
         self.places.contains_key(id)
     }
 
-    /// Whether the entry with that id is what the draft would write. All that the caller gave must be equal; what a
+    /// Whether the entry with that id is what the draft would write; `large` if its large values would go to blobs. All that the caller gave must be equal; what a
     /// writer would have made up may differ.
-    pub(super) fn same(&self, dialect: &dyn Dialect, file: &dyn DiskFile, id: &str, draft: &Draft) -> Result<bool> {
+    pub(super) fn same(
+        &self,
+        dialect: &dyn Dialect,
+        file: &dyn DiskFile,
+        id: &str,
+        draft: &Draft,
+        large: bool,
+    ) -> Result<bool> {
         let Some((at, len)) = self.places.get(id) else { return Ok(false) };
         let mut stored = vec![0; usize::try_from(*len).unwrap_or(0)];
         let done = read_full(file, &mut stored, *at)
@@ -62,17 +70,24 @@ impl KnownIds {
         let parent = stored.get("parentId").and_then(|p| p.text());
         let settled =
             Settled { id, parent: parent.as_deref(), at: draft.at.or(time).unwrap_or(Instant::from_millis(0)) };
-        let wanted = dialect.encode(draft, settled)?;
+        let mut wanted = dialect.encode(draft, settled)?;
+        if large {
+            wanted = blobs::externalise(&wanted, LARGE_TEXT)?.record;
+        }
         let free = |key: &str| key == "timestamp" && draft.at.is_none();
         let same_parent = match &draft.parent {
             Parent::Tip => true,
             Parent::Root => parent.is_none(),
             Parent::Entry(wanted) => parent.as_deref() == Some(wanted),
         };
-        let equal = Raw::trusted(&wanted).members().all(|(key, value)| {
-            let key = key.to_text();
-            free(&key) || stored.get(&key).is_some_and(|have| have.bytes() == value.bytes())
-        });
-        Ok(same_parent && equal)
+        let wanted = Raw::trusted(&wanted);
+        // Both ways: what the caller left out, such as a label that is taken away, is content too.
+        let within = |one: Raw<'_>, other: Raw<'_>| {
+            one.members().all(|(key, value)| {
+                let key = key.to_text();
+                free(&key) || other.get(&key).is_some_and(|have| have.bytes() == value.bytes())
+            })
+        };
+        Ok(same_parent && within(wanted, stored) && within(stored, wanted))
     }
 }

@@ -9,7 +9,7 @@ mod receipt;
 mod state;
 mod tail;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Depth, Dialect, Draft};
@@ -21,7 +21,7 @@ use state::State;
 
 use crate::chance::Chance;
 use crate::disk::{Disk, durable};
-use crate::lease::{AppendLock, Lease};
+use crate::lease::{AppendLock, Lease, doubt_path};
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
 #[derive(Debug, Clone)]
@@ -37,6 +37,7 @@ struct Inner {
     reference: SessionRef,
     append_lock: AppendLock,
     doubt: PathBuf,
+    root: PathBuf,
     state: Mutex<State>,
     synced: Condvar,
     lease: Mutex<Option<Lease>>,
@@ -60,6 +61,8 @@ pub(crate) struct WriterParts {
     pub(crate) chance: Arc<dyn Chance>,
     pub(crate) reference: SessionRef,
     pub(crate) locks: PathBuf,
+    /// The folder of the store: names below it, and its own, are made durable with the first receipt.
+    pub(crate) root: PathBuf,
     pub(crate) lock_name: String,
     /// None for one who only adds what does not move the leaf.
     pub(crate) lease: Option<Lease>,
@@ -68,8 +71,8 @@ pub(crate) struct WriterParts {
 impl SessionWriter {
     /// Opens the log for writing. A log in doubt is copied first.
     pub(crate) fn open(parts: WriterParts, opened: Opened) -> Result<SessionWriter> {
-        let WriterParts { dialect, disk, chance, reference, locks, lock_name, lease } = parts;
-        let doubt = locks.join(format!("{lock_name}.doubt"));
+        let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, lease } = parts;
+        let doubt = doubt_path(&locks, &lock_name);
         let append_lock = AppendLock::new(&locks, &lock_name);
         let state = State::open(dialect, &disk, chance.as_ref(), opened, &doubt, &append_lock)?;
         let inner = Inner {
@@ -79,6 +82,7 @@ impl SessionWriter {
             reference,
             append_lock,
             doubt,
+            root,
             state: Mutex::new(state),
             synced: Condvar::new(),
             lease: Mutex::new(lease),
@@ -164,8 +168,13 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let path = self.path();
-        crate::native::read_path(self.inner.dialect, &self.inner.disk, &path, &self.inner.reference, Depth::Facts)
+        let (path, blobs) = {
+            let state = self.inner.lock();
+            (state.path.clone(), state.blobs.clone())
+        };
+        let inner = &self.inner;
+        let session = crate::native::read_path(inner.dialect, &inner.disk, &path, &inner.reference, Depth::Facts)?;
+        Ok(session.with_blobs(blobs))
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
@@ -217,11 +226,12 @@ impl Inner {
             drop(state);
             let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
             if result.is_ok() && !named {
-                result = durable::sync_parent(self.disk.as_ref(), &path);
+                result = sync_names(self.disk.as_ref(), &path, &self.root);
             }
             state = self.lock();
             state.syncing = false;
-            match result {
+            // What was synced in a file that nobody finds any more is not kept.
+            match result.and_then(|()| state.still_there(self.disk.as_ref())) {
                 Ok(()) => state.settled(target, &path),
                 Err(error) => {
                     state.latch(&error);
@@ -234,9 +244,26 @@ impl Inner {
 
     /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
     fn note_doubt(&self, state: &State) {
-        if !state.in_doubt().is_empty() || state.is_latched() {
+        if state.is_in_doubt() {
             // Best effort: on a dead disk nothing more can be said.
             let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
+        }
+    }
+}
+
+/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
+fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
+    let mut at = path;
+    loop {
+        let synced = durable::sync_parent(disk, at);
+        if at == root {
+            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
+            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
+        }
+        synced?;
+        match at.parent().filter(|parent| parent.starts_with(root)) {
+            Some(parent) => at = parent,
+            None => return Ok(()),
         }
     }
 }

@@ -3,15 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Dialect, Draft, Parent, Settled};
+use boswell_dialect::{Body, Dialect, Draft, Parent, Settled};
 use boswell_model::{Error, ErrorKind, Facts, Result};
 
 use super::known::KnownIds;
 use super::receipt::{Expect, Written};
-use super::tail::Tail;
+use super::tail::{Tail, stated};
+use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
 use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 use crate::lease::AppendLock;
+
+/// How often we write again when others write into our lines.
+const RACES: usize = 100;
+
+/// A header longer than this is not looked for.
+const LONGEST_HEADER: usize = 8 << 20;
 
 /// A log as it is handed to a writer.
 #[derive(Debug)]
@@ -22,15 +29,20 @@ pub(crate) struct Opened {
     pub(crate) visible: Option<PathBuf>,
     /// Whether its name is durable already.
     pub(crate) named: bool,
+    /// Where large values go; none where the format keeps them in the log.
+    pub(crate) blobs: Option<Blobs>,
 }
 
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) path: PathBuf,
     visible: Option<PathBuf>,
+    /// Stands there when a sync of somebody failed.
+    doubt: PathBuf,
     pub(super) file: Arc<dyn DiskFile>,
     tail: Tail,
     known: Option<KnownIds>,
+    pub(super) blobs: Option<Blobs>,
     /// Bytes of the log that were written.
     pub(super) end: u64,
     /// Bytes of the log that are durable.
@@ -53,22 +65,27 @@ impl State {
         doubt: &Path,
         append_lock: &AppendLock,
     ) -> Result<State> {
-        let Opened { path, visible, named } = opened;
+        let Opened { path, visible, named, blobs } = opened;
         let fault = |error| Error::io(path.display(), "open", error);
         if disk.stat(doubt).map_err(fault)?.is_some() {
             let _held = append_lock.take(disk.as_ref())?;
-            copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
+            // Another writer may have copied it while we waited: a second copy would fence that one off.
+            if disk.stat(doubt).map_err(fault)?.is_some() {
+                copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
+            }
         }
-        let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(fault)?.into();
+        let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(|error| cannot_open(&path, error))?.into();
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
         let tail = Tail::read(dialect, file.as_ref()).map_err(fault)?;
         let end = tail.end;
         Ok(State {
             path,
             visible,
+            doubt: doubt.to_owned(),
             file,
             tail,
             known: None,
+            blobs,
             end,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
@@ -96,9 +113,16 @@ impl State {
         for draft in &drafts {
             self.encode(dialect, chance, draft, &mut batch)?;
         }
-        let base = self.end + u64::from(!self.tail.ended);
-        let start = self.write(&batch.bytes)?;
-        debug_assert!(start >= base);
+        let start = match self.write(dialect, &batch.bytes) {
+            Ok(start) => start,
+            Err(error) => {
+                // Some of them may be there, whole or torn: only the next writer can tell.
+                let fresh = batch.entries.into_iter().filter(|entry| !entry.deduplicated);
+                self.unsynced.extend(fresh.map(|entry| (u64::MAX, entry.id)));
+                self.latch(&error);
+                return Err(error.because(self.doubt_names()));
+            }
+        };
         let mut written = Vec::new();
         for entry in batch.entries {
             let revision = if entry.deduplicated { self.end } else { start + entry.end };
@@ -112,8 +136,11 @@ impl State {
             }
             written.push(Written { entry: entry.id, revision, deduplicated: entry.deduplicated });
         }
-        if drafts.iter().any(Draft::is_answer) {
-            self.publish(disk)?;
+        if drafts.iter().any(Draft::is_answer)
+            && let Err(error) = self.publish(disk)
+        {
+            self.latch(&error);
+            return Err(error.because(self.doubt_names()));
         }
         Ok(written)
     }
@@ -122,30 +149,47 @@ impl State {
     fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk) -> Result<()> {
         let fault = |error| Error::io(self.path.display(), "look at", error);
         let mine = self.file.stat().map_err(fault)?;
-        let there = disk.stat(&self.path).map_err(fault)?;
-        let replaced = there.is_none_or(|there| there.identity != mine.identity);
-        if replaced || mine.len < self.end {
-            let what = if replaced { "was replaced or removed" } else { "was cut shorter" };
-            let error =
-                Error::new(ErrorKind::Conflict, format!("the log `{}` {what} by somebody else", self.path.display()))
-                    .hinting("open the session again and append there");
+        self.still_there(disk)?;
+        if mine.len < self.end {
+            return Err(self.fenced("was cut shorter"));
+        }
+        if mine.len > self.end {
+            self.read_up_to(dialect, mine.len)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
+    pub(super) fn still_there(&mut self, disk: &dyn Disk) -> Result<()> {
+        let fault = |error| Error::io(self.path.display(), "look at", error);
+        let mine = self.file.stat().map_err(fault)?.identity;
+        let leads_here =
+            |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
+        if disk.stat(&self.doubt).map_err(fault)?.is_some() {
+            // A sync that failed for another writer may have thrown away bytes of ours, and later ones do not tell.
+            let what = format!("another writer could not sync the log `{}`", self.path.display());
+            let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             self.latch(&error);
             return Err(error);
         }
-        if mine.len > self.end {
-            let known = &mut self.known;
-            let mut note = |id: &str, at: u64, len: u64| {
-                if let Some(known) = known {
-                    known.note(id, at, len);
-                }
-            };
-            let path = &self.path;
-            self.tail
-                .advance(dialect, self.file.as_ref(), mine.len, &mut note)
-                .map_err(|error| Error::io(path.display(), "read", error))?;
-            self.end = mine.len;
+        if leads_here(&self.path)? {
+            return Ok(());
         }
-        Ok(())
+        let published = self.visible.as_deref().map(leads_here).transpose()?.unwrap_or(false);
+        match self.visible.take().filter(|_| published) {
+            Some(visible) => {
+                (self.path, self.named) = (visible, false);
+                Ok(())
+            }
+            None => Err(self.fenced("was replaced or removed")),
+        }
+    }
+
+    fn fenced(&mut self, what: &str) -> Error {
+        let what = format!("the log `{}` {what} by somebody else", self.path.display());
+        let error = Error::new(ErrorKind::Conflict, what).hinting("open the session again and append there");
+        self.latch(&error);
+        error
     }
 
     fn check(&mut self, dialect: &'static dyn Dialect, disk: &dyn Disk, expect: &Expect) -> Result<()> {
@@ -203,35 +247,67 @@ impl State {
         if let Some(id) = &draft.id
             && self.is_written(dialect, id, draft, batch)?
         {
-            batch.entries.push(Encoded { id: id.clone(), start: 0, end: 0, deduplicated: true });
+            batch.entries.push(Encoded::before(id));
             return Ok(());
         }
         let made = chance.hex16();
         let id = draft.id.as_deref().unwrap_or(&made);
-        let tip = batch.tip.clone().or_else(|| self.tail.tip.clone());
         let parent = match &draft.parent {
-            Parent::Tip => tip,
+            Parent::Tip => batch.tip.clone().or_else(|| self.tail.tip.clone()),
             Parent::Root => None,
-            Parent::Entry(parent) => {
-                if !batch.has(parent) && !self.known(dialect)?.has(parent) {
-                    return Err(Error::new(
-                        ErrorKind::NotFound,
-                        format!("the session has no entry `{}`", parent.escape_debug()),
-                    )
-                    .hinting("see its entries with `boswell tree`"));
-                }
-                Some(parent.clone())
-            }
+            Parent::Entry(parent) => Some(parent.clone()),
         };
+        self.names_exist(dialect, draft, batch)?;
         let settled = Settled { id, parent: parent.as_deref(), at: draft.at.unwrap_or_else(|| chance.now()) };
-        let record = dialect.encode(draft, settled)?;
+        let mut record = dialect.encode(draft, settled)?;
+        if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
+            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
+            record = blobs.externalise(&record, LARGE_TEXT)?;
+        }
+        // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
+        let (stated, above) = stated(dialect, &record);
+        let own_id = stated.filter(|stated| stated != id);
+        let moved = above != parent;
+        if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
+            return Err(Error::new(ErrorKind::Invalid, "an entry has one id and one parent, and was given two")
+                .hinting("leave them out of the record or out of the request"));
+        }
+        if let Some(id) = own_id.as_deref()
+            && self.is_written(dialect, id, draft, batch)?
+        {
+            batch.entries.push(Encoded::before(id));
+            return Ok(());
+        }
+        if let Some(above) = above.filter(|_| moved) {
+            self.exists(dialect, &above, batch)?;
+        }
         let start = batch.bytes.len() as u64;
         batch.bytes.extend_from_slice(&record);
         batch.bytes.push(b'\n');
-        let id = written_id(dialect, &record).unwrap_or_else(|| id.to_owned());
+        let id = own_id.unwrap_or_else(|| id.to_owned());
         batch.tip = Some(id.clone());
         batch.entries.push(Encoded { id, start, end: batch.bytes.len() as u64, deduplicated: false });
         Ok(())
+    }
+
+    /// Whatever a draft points at must be there: a reader of the family finds nothing behind a name that leads nowhere.
+    fn names_exist(&mut self, dialect: &dyn Dialect, draft: &Draft, batch: &Batch) -> Result<()> {
+        if let Parent::Entry(parent) = &draft.parent {
+            self.exists(dialect, parent, batch)?;
+        }
+        match &draft.body {
+            Body::Label { target, .. } => self.exists(dialect, target, batch),
+            Body::Compaction { first_kept, .. } => self.exists(dialect, first_kept, batch),
+            _ => Ok(()),
+        }
+    }
+
+    fn exists(&mut self, dialect: &dyn Dialect, id: &str, batch: &Batch) -> Result<()> {
+        if batch.has(id) || self.known(dialect)?.has(id) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("the session has no entry `{}`", id.escape_debug()))
+            .hinting("see its entries with `boswell tree`"))
     }
 
     fn is_written(&mut self, dialect: &'static dyn Dialect, id: &str, draft: &Draft, batch: &Batch) -> Result<bool> {
@@ -245,72 +321,106 @@ impl State {
         if batch.has(id) {
             return Err(conflict());
         }
-        let file = Arc::clone(&self.file);
+        let (file, large) = (Arc::clone(&self.file), self.blobs.is_some());
         let known = self.known(dialect)?;
         if !known.has(id) {
             return Ok(false);
         }
-        if known.same(dialect, file.as_ref(), id, draft)? { Ok(true) } else { Err(conflict()) }
+        if known.same(dialect, file.as_ref(), id, draft, large)? { Ok(true) } else { Err(conflict()) }
     }
 
     /// Appends bytes on a line of their own and finds out where they landed.
-    fn write(&mut self, bytes: &[u8]) -> Result<u64> {
+    fn write(&mut self, dialect: &dyn Dialect, bytes: &[u8]) -> Result<u64> {
         if bytes.is_empty() {
-            return Ok(self.end);
+            return self.end_last_record(dialect);
         }
         let mut line = Vec::with_capacity(bytes.len() + 1);
-        if !self.tail.ended {
+        if !self.tail.ended() {
             // What stands there without a line end is somebody's torn append: it stays, on a line of its own.
             line.push(b'\n');
         }
         line.extend_from_slice(bytes);
-        let lead = (line.len() - bytes.len()) as u64;
-        if let Err(error) = durable::append_all(self.file.as_ref(), &line) {
-            let error = Error::io(self.path.display(), "append to", error);
-            self.latch(&error);
-            return Err(error);
-        }
+        self.append_bytes(&line)?;
         let expected = self.end + line.len() as u64;
-        let found = self.file.stat().map_err(|error| Error::io(self.path.display(), "look at", error))?.len;
-        let start = if found == expected { self.end + lead } else { self.after_race(bytes, found)? };
-        self.end = self.file.stat().map_err(|error| Error::io(self.path.display(), "look at", error))?.len;
-        self.tail.end = self.end;
-        self.tail.ended = true;
-        Ok(start)
+        if self.len()? != expected {
+            return self.after_race(dialect, bytes);
+        }
+        self.tail.wrote(expected);
+        self.end = expected;
+        Ok(expected - bytes.len() as u64)
     }
 
-    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again if they share a line.
-    fn after_race(&mut self, bytes: &[u8], found: u64) -> Result<u64> {
-        self.races += 1;
-        let fault = |error| Error::io(self.path.display(), "read back", error);
-        let from = self.end.saturating_sub(1);
-        let mut region = vec![0; usize::try_from(found.saturating_sub(from)).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut region, from).map_err(fault)?;
-        region.truncate(done);
-        let at = memchr::memmem::rfind(&region, bytes);
-        let own_line = at.is_some_and(|at| from + at as u64 == 0 || at > 0 && region.get(at - 1) == Some(&b'\n'));
-        match at.filter(|_| own_line) {
-            Some(at) => Ok(from + at as u64),
-            None => {
-                let mut line = vec![b'\n'];
-                line.extend_from_slice(bytes);
-                let before = self.file.stat().map_err(fault)?.len;
-                if let Err(error) = durable::append_all(self.file.as_ref(), &line) {
-                    let error = Error::io(self.path.display(), "append to", error);
-                    self.latch(&error);
-                    return Err(error);
-                }
-                Ok(before + 1)
-            }
+    /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a line with what comes next.
+    fn end_last_record(&mut self, dialect: &dyn Dialect) -> Result<u64> {
+        if !self.tail.ended() && self.tail.is_record(dialect, self.file.as_ref()).map_err(|error| self.unread(error))? {
+            self.append_bytes(b"\n")?;
+            self.read_up_to(dialect, self.end + 1)?;
         }
+        Ok(self.end)
+    }
+
+    fn unread(&self, error: std::io::Error) -> Error {
+        Error::io(self.path.display(), "read", error)
+    }
+
+    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as long as they share a line.
+    fn after_race(&mut self, dialect: &dyn Dialect, bytes: &[u8]) -> Result<u64> {
+        for _ in 0..RACES {
+            self.races += 1;
+            if let Some(start) = self.own_line(bytes)? {
+                // Up to our own end only: what others wrote behind it is read like all that they add.
+                let end = start + bytes.len() as u64;
+                self.read_up_to(dialect, end)?;
+                return Ok(start);
+            }
+            self.append_bytes(&[b"\n", bytes].concat())?;
+        }
+        Err(Error::new(ErrorKind::Conflict, format!("others keep writing into our lines of `{}`", self.path.display()))
+            .hinting("end the program that writes the session without a lock, then append again"))
+    }
+
+    /// Where our bytes stand on a line of their own behind what we knew.
+    fn own_line(&self, bytes: &[u8]) -> Result<Option<u64>> {
+        let from = self.end.saturating_sub(1);
+        let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
+        let done = read_full(self.file.as_ref(), &mut region, from)
+            .map_err(|error| Error::io(self.path.display(), "read back", error))?;
+        region.truncate(done);
+        let on_own_line =
+            |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
+        Ok(memchr::memmem::find_iter(&region, bytes).find(on_own_line).map(|at| from + at as u64))
+    }
+
+    fn append_bytes(&self, bytes: &[u8]) -> Result<()> {
+        durable::append_all(self.file.as_ref(), bytes)
+            .map_err(|error| Error::io(self.path.display(), "append to", error))
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.stat().map(|stat| stat.len).map_err(|error| Error::io(self.path.display(), "look at", error))
+    }
+
+    /// Takes note of what stands in the log between what we knew and `end`.
+    fn read_up_to(&mut self, dialect: &dyn Dialect, end: u64) -> Result<()> {
+        let known = &mut self.known;
+        let mut note = |id: &str, at: u64, len: u64| {
+            if let Some(known) = known {
+                known.note(id, at, len);
+            }
+        };
+        let path = &self.path;
+        self.tail
+            .advance(dialect, self.file.as_ref(), end, &mut note)
+            .map_err(|error| Error::io(path.display(), "read", error))?;
+        self.end = end;
+        Ok(())
     }
 
     /// Gives a deferred log its visible name.
     fn publish(&mut self, disk: &dyn Disk) -> Result<()> {
-        let Some(visible) = self.visible.take() else { return Ok(()) };
+        let Some(visible) = self.visible.clone() else { return Ok(()) };
         disk.rename(&self.path, &visible).map_err(|error| Error::io(visible.display(), "make visible", error))?;
-        self.path = visible;
-        self.named = false;
+        (self.path, self.visible, self.named) = (visible, None, false);
         Ok(())
     }
 
@@ -328,8 +438,10 @@ impl State {
         }
     }
 
-    pub(super) fn is_latched(&self) -> bool {
-        self.latched.is_some()
+    /// Whether a write or sync failed, so that what the system shows of the log may not be on disk. Being fenced off is no
+    /// reason to rewrite what somebody else put there.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.latched.as_ref().is_some_and(|(kind, _)| *kind != ErrorKind::Conflict)
     }
 
     pub(super) fn in_doubt(&self) -> Vec<String> {
@@ -345,32 +457,50 @@ impl State {
 
     pub(super) fn usable_for_sync(&self) -> Result<()> {
         let Some((kind, text)) = &self.latched else { return Ok(()) };
-        let doubt = self.in_doubt();
-        let names = if doubt.is_empty() {
-            "no entry is in doubt".to_owned()
-        } else {
-            format!("in doubt: {}", doubt.join(", "))
-        };
         Err(Error::new(*kind, format!("this writer failed before and stopped: {text}"))
-            .because(names)
+            .because(self.doubt_names())
             .hinting("open the session again: its log is copied to a new file first"))
     }
+
+    fn doubt_names(&self) -> String {
+        let doubt = self.in_doubt();
+        if doubt.is_empty() { "no entry is in doubt".to_owned() } else { format!("in doubt: {}", doubt.join(", ")) }
+    }
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> Error {
+    if is_link(&error) {
+        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
+            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
+    }
+    Error::io(path.display(), "open", error)
+}
+
+#[cfg(unix)]
+fn is_link(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link(_error: &std::io::Error) -> bool {
+    false
 }
 
 /// What the first lines say of the session.
 fn head_facts(dialect: &'static dyn Dialect, file: &dyn DiskFile) -> std::io::Result<Facts> {
-    let mut bytes = vec![0; 16 << 10];
-    let done = read_full(file, &mut bytes, 0)?;
-    bytes.truncate(done);
-    let located = crate::native::located_for(Path::new("head"), done as u64);
+    // A title or a path may make the header long.
+    let mut size = 16 << 10;
+    let bytes = loop {
+        let mut bytes = vec![0; size];
+        let done = read_full(file, &mut bytes, 0)?;
+        bytes.truncate(done);
+        if done < size || memchr::memchr(b'\n', &bytes).is_some() || size >= LONGEST_HEADER {
+            break bytes;
+        }
+        size *= 8;
+    };
+    let located = crate::native::located_for(Path::new("head"), bytes.len() as u64);
     Ok(boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Facts).facts)
-}
-
-/// The id that the record itself states, which a native draft may have brought along.
-fn written_id(dialect: &dyn Dialect, record: &[u8]) -> Option<String> {
-    let mut found = None;
-    super::tail::each_id(dialect, record, 0, &mut |id, _, _| found = Some(id.to_owned()));
-    found
 }
 
 /// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.
@@ -394,6 +524,13 @@ struct Encoded {
     start: u64,
     end: u64,
     deduplicated: bool,
+}
+
+impl Encoded {
+    /// An entry that stands in the log already.
+    fn before(id: &str) -> Self {
+        Encoded { id: id.to_owned(), start: 0, end: 0, deduplicated: true }
+    }
 }
 
 impl Batch {

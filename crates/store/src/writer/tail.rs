@@ -14,7 +14,9 @@ const WINDOW: u64 = 16 << 10;
 #[derive(Debug, Default, Clone)]
 pub(super) struct Tail {
     pub(super) end: u64,
-    pub(super) ended: bool,
+    /// Where the last line begins; the end of the log if that line is whole. Who reads on starts here, because the rest of
+    /// a torn line may still come.
+    line: u64,
     pub(super) tip: Option<String>,
 }
 
@@ -26,12 +28,12 @@ impl Tail {
         loop {
             let from = end.saturating_sub(window);
             let bytes = read_range(file, from, end)?;
-            let ended = bytes.last().is_none_or(|b| *b == b'\n');
             // The first line may be cut; unless it is the first of the file, it belongs to nobody.
             let skip = if from == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
             let tip = last_id(dialect, bytes.get(skip..).unwrap_or(b""), from + skip as u64);
             if tip.is_some() || from == 0 {
-                return Ok(Tail { end, ended, tip });
+                let end = from + bytes.len() as u64;
+                return Ok(Tail { end, line: from + after_last_newline(&bytes), tip });
             }
             window = window.saturating_mul(8);
         }
@@ -45,15 +47,36 @@ impl Tail {
         end: u64,
         seen: &mut dyn FnMut(&str, u64, u64),
     ) -> io::Result<()> {
-        let bytes = read_range(file, self.end, end)?;
-        each_id(dialect, &bytes, self.end, &mut |id, at, len| {
+        let from = self.line;
+        let bytes = read_range(file, from, end)?;
+        each_id(dialect, &bytes, from, &mut |id, at, len| {
             self.tip = Some(id.to_owned());
             seen(id, at, len);
         });
-        self.ended = bytes.last().map_or(self.ended, |b| *b == b'\n');
+        self.line = from + after_last_newline(&bytes);
         self.end = end;
         Ok(())
     }
+
+    /// Whether the last line is whole.
+    pub(super) fn ended(&self) -> bool {
+        self.line == self.end
+    }
+
+    /// Whether what stands behind the last line end is a whole record.
+    pub(super) fn is_record(&self, dialect: &dyn Dialect, file: &dyn DiskFile) -> io::Result<bool> {
+        let bytes = read_range(file, self.line, self.end)?;
+        Ok(last_id(dialect, &bytes, self.line).is_some())
+    }
+
+    /// Takes note of whole lines that we wrote ourselves.
+    pub(super) fn wrote(&mut self, end: u64) {
+        (self.end, self.line) = (end, end);
+    }
+}
+
+fn after_last_newline(bytes: &[u8]) -> u64 {
+    memchr::memrchr(b'\n', bytes).map_or(0, |at| at as u64 + 1)
 }
 
 fn read_range(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<Vec<u8>> {
@@ -71,6 +94,24 @@ fn last_id(dialect: &dyn Dialect, bytes: &[u8], at: u64) -> Option<String> {
 
 /// Every entry with an id: id, position, length.
 pub(super) fn each_id(dialect: &dyn Dialect, bytes: &[u8], at: u64, sink: &mut dyn FnMut(&str, u64, u64)) {
+    each_entry(dialect, bytes, at, &mut |head, names| {
+        if let Some(id) = head.id {
+            sink(names.text(id), head.at, head.len);
+        }
+    });
+}
+
+/// The id and the parent that a record states itself.
+pub(super) fn stated(dialect: &dyn Dialect, record: &[u8]) -> (Option<String>, Option<String>) {
+    let mut found = (None, None);
+    each_entry(dialect, record, 0, &mut |head, names| {
+        let text = |name| names.text(name).to_owned();
+        found = (head.id.map(text), head.parent.map(text));
+    });
+    found
+}
+
+fn each_entry(dialect: &dyn Dialect, bytes: &[u8], at: u64, sink: &mut dyn FnMut(&Head, &Names)) {
     let mut splitter = Splitter::default();
     let mut names = Names::default();
     let mut take = |line: Line<'_>| {
@@ -78,8 +119,8 @@ pub(super) fn each_id(dialect: &dyn Dialect, bytes: &[u8], at: u64, sink: &mut d
             let Some(object) = &piece.object else { return };
             let mut head = Head::of(&piece.span);
             dialect.head(object, &mut head, &mut names);
-            if let Some(id) = head.id.filter(|_| head.kind != EntryKind::Header) {
-                sink(names.text(id), piece.span.at, piece.span.len);
+            if head.kind != EntryKind::Header {
+                sink(&head, &names);
             }
         });
     };

@@ -1,0 +1,222 @@
+//! `delete` and `restore`: through the vault.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use boswell_dialect::Depth;
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::RealDisk;
+use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, SystemChance, Wait, blobs};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::one_line;
+
+/// Delete sessions; the vault keeps a copy unless --purge
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell delete 0b7e --dry-run
+  boswell delete 0b7e && boswell restore boswell:0b7e")]
+pub(crate) struct DeleteArgs {
+    /// The sessions: refs DIALECT:ID, beginnings of ids, paths
+    #[arg(required = true)]
+    sessions: Vec<String>,
+    /// Keep no copy, and remove those that there are
+    #[arg(long)]
+    purge: bool,
+    /// Only show what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Put deleted sessions back where they were
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell restore boswell:0b7e
+  boswell ops                   what was deleted, and when")]
+pub(crate) struct RestoreArgs {
+    /// Refs DIALECT:ID, the id possibly shortened
+    #[arg(required = true)]
+    refs: Vec<String>,
+}
+
+/// Dialects whose sessions stand alone: removing their files is all there is to it.
+const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
+
+/// Runs `delete`.
+pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
+    let found = args
+        .sessions
+        .iter()
+        .map(|session| if args.dry_run { machine.resolve(session) } else { machine.resolve_for_writing(session) })
+        .collect::<Result<Vec<Resolved>>>()?;
+    let mut out = Output::paged(machine);
+    for it in &found {
+        let keys = files_of(it)?;
+        if args.dry_run {
+            for key in &keys {
+                step(&mut out, "would remove", &it.store.backend().describe(key))?;
+            }
+            continue;
+        }
+        remove(machine, it, &keys, args.purge, &mut out)?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every file of a session: its log, and what lies beside it.
+pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
+    let dialect = found.store.dialect().name();
+    if !STAND_ALONE.contains(&dialect) {
+        return Err(boswell_dialect::unsupported(dialect, "be deleted yet", "delete it with its own agent"));
+    }
+    let mut keys: Vec<String> = found.located.key.iter().cloned().collect();
+    keys.extend(found.store.side_files(&found.located)?.into_iter().map(|file| file.key));
+    Ok(keys)
+}
+
+/// Removes a session's files; with `purge` every copy too.
+pub(crate) fn remove(
+    machine: &Machine,
+    found: &Resolved,
+    keys: &[String],
+    purge: bool,
+    out: &mut Output,
+) -> Result<()> {
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    // Whoever drives the conversation must not find its log gone: its lease is taken first.
+    let writer = found.store.writer(&found.located.id, Wait::No);
+    let writer = match writer {
+        Ok(writer) => Some(writer),
+        Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+        // A log that cannot be appended to can be deleted all the same.
+        Err(_) => None,
+    };
+    let blobs = if purge { named_blobs(found)? } else { Vec::new() };
+    let runner = machine.runner()?;
+    let operation = runner.delete(found.store.root(), keys, &reference)?;
+    if let Some(writer) = writer {
+        // Nothing is written by this: only the lease is given up.
+        let _ = writer.close(Outcome::Open);
+    }
+    if purge {
+        let copies = purge_copies(machine, &runner, &reference, blobs)?;
+        return report(out, &reference, &operation.id, Some(copies));
+    }
+    report(out, &reference, &operation.id, None)
+}
+
+fn named_blobs(found: &Resolved) -> Result<Vec<boswell_store::BlobId>> {
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let mut named = Vec::new();
+    for slot in session.log().slots() {
+        named.extend(blobs::references(&session.entry(slot)?.bytes));
+    }
+    Ok(named)
+}
+
+/// Removes every copy of a purged session; blobs only where no other session names them.
+fn purge_copies(
+    machine: &Machine,
+    runner: &Runner,
+    reference: &SessionRef,
+    named: Vec<boswell_store::BlobId>,
+) -> Result<usize> {
+    let purged = runner.vault().purge(reference)?;
+    if named.is_empty() {
+        return Ok(purged.objects + purged.inodes);
+    }
+    let mut still = std::collections::BTreeSet::new();
+    for (_, store) in machine.stores.iter().filter(|(_, store)| store.dialect().name() == "boswell") {
+        for located in store.list()?.sessions {
+            let session = store.read(&located, Depth::Heads)?;
+            for slot in session.log().slots() {
+                still.extend(blobs::references(&session.entry(slot)?.bytes));
+            }
+        }
+    }
+    let kept = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
+    let mut removed = purged.objects + purged.inodes;
+    for blob in named.into_iter().filter(|blob| !still.contains(blob)) {
+        if kept.has(&blob)? {
+            kept.remove(&blob)?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+fn report(out: &mut Output, reference: &SessionRef, operation: &str, purged: Option<usize>) -> Result<()> {
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "op")
+                .with("op", operation)
+                .with("kind", "delete")
+                .with("session", reference.to_string())
+                .with("purged", purged),
+        );
+    }
+    match purged {
+        Some(copies) => out.line(&format!("{reference} is gone, and {copies} copies of it")),
+        None => out.line(&format!("{reference} is in the vault; `boswell restore {reference}` puts it back")),
+    }
+}
+
+fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
+    if out.json {
+        return out.object(&Json::object().with("v", 1).with("type", "step").with("done", done).with("path", path));
+    }
+    out.line(&format!("{done} {}", one_line(path)))
+}
+
+/// Runs `restore`.
+pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode> {
+    machine.may_write()?;
+    let runner = machine.runner()?;
+    let mut out = Output::paged(machine);
+    for name in &args.refs {
+        let reference = deleted(&runner, name)?;
+        let operation = runner.restore(&reference)?;
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "op")
+                    .with("op", operation.id)
+                    .with("kind", "restore")
+                    .with("session", reference.to_string()),
+            )?;
+        } else {
+            out.line(&format!("{reference} is back"))?;
+        }
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The deleted session that is meant: the vault knows its ref.
+fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
+    let (records, _) = runner.vault().list()?;
+    let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
+    refs.sort();
+    refs.dedup();
+    let fits = |reference: &SessionRef| reference.to_string().starts_with(name) || reference.id.starts_with(name);
+    let mut found = refs.into_iter().filter(fits);
+    match (found.next(), found.next()) {
+        (Some(reference), None) => Ok(reference),
+        (None, _) => {
+            Err(Error::new(ErrorKind::NotFound, format!("the vault holds no session `{}`", name.escape_debug()))
+                .hinting("see what was deleted with `boswell ops`"))
+        }
+        (Some(a), Some(b)) => {
+            Err(Error::new(ErrorKind::Invalid, format!("`{}` fits several sessions in the vault", name.escape_debug()))
+                .because(format!("{a}, {b}…"))
+                .hinting("give more of the id"))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! An append-only file of JSON lines: what notes, operations and the vault's log have in common.
+//!
+//! A line that is not an object is skipped and counted, never removed; a torn last line stays on a line of its own.
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::Result;
+use boswell_model::json::{Json, Raw};
+
+use crate::disk::{Disk, durable};
+
+/// A line that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedLine {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// What a file of lines holds.
+#[derive(Debug)]
+pub(crate) struct Loaded<T> {
+    /// What the lines say, in order.
+    pub(crate) items: Vec<T>,
+    /// Lines that say nothing.
+    pub(crate) damaged: Vec<DamagedLine>,
+}
+
+/// Reads a file of lines; one that is not there is empty.
+pub(crate) fn load<T>(disk: &dyn Disk, path: &Path, read: impl Fn(Raw<'_>) -> Option<T>) -> Result<Loaded<T>> {
+    let bytes = durable::read(disk, path)?.unwrap_or_default();
+    let mut loaded = Loaded { items: Vec::new(), damaged: Vec::new() };
+    for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let problem = match Raw::parse(line) {
+            Ok(raw) => match read(raw) {
+                Some(item) => {
+                    loaded.items.push(item);
+                    continue;
+                }
+                None => "a member is missing or not what it should be".to_owned(),
+            },
+            Err(fault) => format!("not JSON at byte {}", fault.at),
+        };
+        loaded.damaged.push(DamagedLine { path: path.to_owned(), line: number as u64 + 1, problem });
+    }
+    Ok(loaded)
+}
+
+/// Adds lines and makes them durable. The caller holds the file's lock.
+pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        durable::make_folders(disk, folder)?;
+    }
+    durable::append_lines(disk, path, &text(lines))
+}
+
+/// Values as lines.
+pub(crate) fn text(lines: &[Json]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in lines {
+        line.write(&mut bytes);
+        bytes.push(b'\n');
+    }
+    bytes
+}

@@ -1,0 +1,183 @@
+//! MyAgents' lock: a folder that only one process can make, with a file `owner` in it.
+//!
+//! The owner is `node:PID[:START]` or `rust:PID[:START]`. The lock of a dead process is broken at once, that of a live
+//! one or of one that we may not ask about never; what has no readable owner only when it is older than 30 seconds. It is
+//! broken by renaming the folder away, which only one can do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::taking::try_until;
+use super::{Alive, Liveness, Wait};
+use crate::chance::Chance;
+use crate::disk::{Disk, Open, durable};
+
+/// From when on a lock without a readable owner is given up, in nanoseconds.
+const STALE: i128 = 30_000_000_000;
+/// No owner is longer; a longer file is not read.
+const LONGEST_OWNER: usize = 256;
+
+/// Who holds a folder lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MkdirOwner {
+    /// Its process.
+    pub pid: u32,
+    /// When it started, in milliseconds since 1970. Says nothing about whether the number was used again.
+    pub started: Option<u64>,
+}
+
+impl MkdirOwner {
+    /// Reads an owner file as MyAgents does: only these five white-space characters are taken off, a BOM is not.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let space = |byte: &u8| matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | b' ');
+        let start = bytes.iter().position(|byte| !space(byte))?;
+        let end = bytes.iter().rposition(|byte| !space(byte))? + 1;
+        let text = std::str::from_utf8(bytes.get(start..end)?).ok()?;
+        let rest = text.strip_prefix("node:").or_else(|| text.strip_prefix("rust:"))?;
+        let (pid, started) = match rest.split_once(':') {
+            Some((pid, started)) => (pid, Some(number(started, (1 << 53) - 1)?)),
+            None => (rest, None),
+        };
+        let pid = u32::try_from(number(pid, (1 << 31) - 1)?).ok()?;
+        (pid > 0).then_some(MkdirOwner { pid, started })
+    }
+
+    fn token(self) -> String {
+        match self.started {
+            Some(started) => format!("rust:{}:{started}", self.pid),
+            None => format!("rust:{}", self.pid),
+        }
+    }
+}
+
+fn number(digits: &str, largest: u64) -> Option<u64> {
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|n| plain && *n <= largest)
+}
+
+/// MyAgents' lock while it is held. Dropping it lets go, if it is still ours.
+#[derive(Debug)]
+pub struct MkdirLock {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    token: String,
+}
+
+impl MkdirLock {
+    /// Takes the lock at `path`, breaking one that nobody holds any more.
+    pub fn take(
+        disk: &Arc<dyn Disk>,
+        path: &Path,
+        owner: MkdirOwner,
+        liveness: &dyn Liveness,
+        chance: &dyn Chance,
+        wait: Wait,
+    ) -> Result<Self> {
+        let token = owner.token();
+        let taken = try_until(disk.as_ref(), wait, || {
+            // Once after a break without a pause: the lock was stale, nobody else need want it.
+            Ok(make(disk.as_ref(), path, &token)?
+                || (break_stale(disk.as_ref(), path, liveness, chance)? && make(disk.as_ref(), path, &token)?))
+        })?;
+        if taken {
+            return Ok(MkdirLock { disk: Arc::clone(disk), path: path.to_owned(), token });
+        }
+        let holder = read_owner(disk.as_ref(), path)?.as_deref().and_then(MkdirOwner::parse);
+        Err(Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
+            .because(match holder {
+                Some(holder) => format!("process {} holds MyAgents' lock", holder.pid),
+                None => "somebody holds MyAgents' lock without saying who".to_owned(),
+            })
+            .hinting("try again when MyAgents has finished; if it has crashed, in half a minute"))
+    }
+
+    /// Path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn release(&self) -> Result<()> {
+        // A lock that was broken under us belongs to somebody else now. One without an owner is ours: making the
+        // folder is what takes it.
+        let owner = read_owner(self.disk.as_ref(), &self.path)?;
+        let ours = owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes());
+        if ours { remove_folder(self.disk.as_ref(), &self.path) } else { Ok(()) }
+    }
+}
+
+impl Drop for MkdirLock {
+    fn drop(&mut self) {
+        // What cannot be removed now is broken by the next one, once this process is gone.
+        let _ = self.release();
+    }
+}
+
+fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
+    match disk.make_folder(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(Error::io(path.display(), "lock", error)),
+    }
+    // MyAgents tolerates a missing owner, and so must we: the folder is the lock.
+    if let Ok(file) = disk.open(&path.join("owner"), Open::CreateNew) {
+        let _ = durable::append_all(file.as_ref(), format!("{token}\n").as_bytes());
+    }
+    Ok(true)
+}
+
+/// Removes the lock if nobody can hold it any more; true if it is gone.
+fn break_stale(disk: &dyn Disk, path: &Path, liveness: &dyn Liveness, chance: &dyn Chance) -> Result<bool> {
+    let Some(stat) = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))? else {
+        return Ok(true);
+    };
+    let judged = read_owner(disk, path)?;
+    let stale = match judged.as_deref().and_then(MkdirOwner::parse) {
+        Some(owner) => liveness.process(owner.pid) == Alive::No,
+        None => i128::from(chance.now().millis()) * 1_000_000 - stat.modified > STALE,
+    };
+    if !stale {
+        return Ok(false);
+    }
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let tomb = path.with_file_name(format!("{name}.stale-{}", chance.hex16()));
+    match disk.rename(path, &tomb) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(Error::io(path.display(), "break the lock", error)),
+    }
+    // Somebody may have broken it and taken it anew while we looked: theirs goes back.
+    if read_owner(disk, &tomb)? != judged && disk.rename(&tomb, path).is_ok() {
+        return Ok(false);
+    }
+    // A tombstone that stays is litter, not a lock.
+    let _ = remove_folder(disk, &tomb);
+    Ok(true)
+}
+
+/// The owner file; none if it is not there.
+fn read_owner(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
+    let owner = path.join("owner");
+    let fault = |error| Error::io(owner.display(), "read", error);
+    let file = match disk.open(&owner, Open::Read) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(fault(error)),
+    };
+    let mut bytes = vec![0; LONGEST_OWNER];
+    let count = crate::disk::read_full(file.as_ref(), &mut bytes, 0).map_err(fault)?;
+    bytes.truncate(count);
+    Ok(Some(bytes))
+}
+
+fn remove_folder(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "remove the lock", error);
+    for (name, _) in disk.list(path).map_err(fault)? {
+        disk.remove(&path.join(name)).map_err(fault)?;
+    }
+    disk.remove_folder(path).map_err(fault)
+}

@@ -1,0 +1,20 @@
+//! Locks: our own, and those that agents take.
+//!
+//! Our own are OS locks on files that are never renamed or unlinked; they end with the process that holds them and are
+//! never stolen by age. Agents that have locks of their own are met on theirs: [`MkdirLock`] is MyAgents' folder with an
+//! owner file, [`AgentFlock`] clinvoker's file that is unlinked by whoever lets go of it.
+
+mod flock;
+mod liveness;
+mod mkdir;
+mod os;
+mod taking;
+
+pub use flock::AgentFlock;
+pub use liveness::{Alive, Liveness, SystemLiveness};
+pub use mkdir::{MkdirLock, MkdirOwner};
+pub use os::{Locks, OsLock};
+pub use taking::Owner;
+pub(crate) use taking::Taker;
+
+pub use crate::lease::Wait;

@@ -1,0 +1,105 @@
+//! Our own locks: OS locks on files in home's `locks/`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+use super::taking::try_until;
+use super::{Owner, Wait};
+use crate::chance::Chance;
+use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+use crate::lease::lock_path;
+
+/// The folder of our own locks.
+#[derive(Debug, Clone)]
+pub struct Locks {
+    disk: Arc<dyn Disk>,
+    folder: PathBuf,
+    owner: Owner,
+    chance: Arc<dyn Chance>,
+}
+
+/// A lock of ours while it is held. Dropping it lets go; the file stays.
+#[derive(Debug)]
+pub struct OsLock {
+    path: PathBuf,
+    _file: Box<dyn DiskFile>,
+}
+
+impl OsLock {
+    /// Path of the lock file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Locks {
+    /// Locks in a folder, made when the first one is taken. `owner` is what others are told.
+    pub fn new(disk: Arc<dyn Disk>, folder: impl Into<PathBuf>, owner: Owner, chance: Arc<dyn Chance>) -> Self {
+        Locks { disk, folder: folder.into(), owner, chance }
+    }
+
+    /// What others are told about us.
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// Takes a lock that nobody else may hold.
+    pub fn exclusive(&self, name: &str, wait: Wait) -> Result<OsLock> {
+        let lock = self.take(name, LockMode::Exclusive, wait)?;
+        // Only the error text of others depends on it.
+        let _ = self.say_who(&lock.path);
+        Ok(lock)
+    }
+
+    /// Takes a lock that others may hold shared.
+    pub fn shared(&self, name: &str, wait: Wait) -> Result<OsLock> {
+        self.take(name, LockMode::Shared, wait)
+    }
+
+    fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
+        durable::make_folders(self.disk.as_ref(), &self.folder)?;
+        let path = lock_path(&self.folder, name);
+        let fault = |error| Error::io(path.display(), "lock", error);
+        let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
+        if try_until(self.disk.as_ref(), wait, || file.try_lock(mode).map_err(fault))? {
+            return Ok(OsLock { path, _file: file });
+        }
+        Err(self.busy(name, &path))
+    }
+
+    fn busy(&self, name: &str, path: &Path) -> Error {
+        let error = Error::new(ErrorKind::Busy, format!("`{}` is locked by somebody else", name.escape_debug()))
+            .hinting("try again when it has finished");
+        match self.holder(path) {
+            Some((owner, since)) => {
+                error.because(format!("{} (pid {}) has held it since {since}", owner.program.escape_debug(), owner.pid))
+            }
+            None => error,
+        }
+    }
+
+    fn holder(&self, lock: &Path) -> Option<(Owner, Instant)> {
+        let bytes = durable::read(self.disk.as_ref(), &lock.with_extension("owner")).ok()??;
+        let raw = Raw::parse(&bytes).ok()?;
+        let pid = u32::try_from(raw.get("pid")?.u64()?).ok()?;
+        let program = raw.get("program")?.text()?.into_owned();
+        Some((Owner { pid, program }, Instant::parse(&raw.get("since")?.text()?)?))
+    }
+
+    fn say_who(&self, lock: &Path) -> std::io::Result<()> {
+        let path = lock.with_extension("owner");
+        let file = match self.disk.open(&path, Open::Append) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => self.disk.open(&path, Open::CreateNew)?,
+            other => other?,
+        };
+        let record = Json::object()
+            .with("pid", self.owner.pid)
+            .with("program", self.owner.program.as_str())
+            .with("since", self.chance.now().to_rfc3339());
+        file.truncate(0)?;
+        durable::append_all(file.as_ref(), &record.to_bytes())
+    }
+}

@@ -1,0 +1,92 @@
+//! How locks are waited for, and how a plan's are taken.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_dialect::LockSpec;
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::{AgentFlock, Liveness, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
+use crate::chance::Chance;
+use crate::disk::Disk;
+use crate::runner::place;
+
+/// Who takes a lock, for the error that others get. Never trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its process.
+    pub pid: u32,
+    /// Its name.
+    pub program: String,
+}
+
+impl Owner {
+    /// This process, under a name.
+    pub fn this(program: impl Into<String>) -> Self {
+        Owner { pid: std::process::id(), program: program.into() }
+    }
+}
+
+/// A lock of a plan while it is held. Dropping it lets go.
+#[derive(Debug)]
+#[expect(dead_code, reason = "held for what dropping them does")]
+pub(crate) enum Held {
+    Os(OsLock),
+    Mkdir(MkdirLock),
+    Flock(AgentFlock),
+}
+
+/// What taking a plan's locks needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taker<'a> {
+    pub(crate) disk: &'a Arc<dyn Disk>,
+    pub(crate) locks: &'a Locks,
+    pub(crate) liveness: &'a dyn Liveness,
+    pub(crate) chance: &'a dyn Chance,
+    pub(crate) wait: Wait,
+}
+
+impl Taker<'_> {
+    /// Takes locks in their order; on failure those already taken are let go.
+    pub(crate) fn take(&self, root: &Path, specs: &[LockSpec]) -> Result<Vec<Held>> {
+        specs
+            .iter()
+            .map(|spec| match spec {
+                LockSpec::Os { name } => self.locks.exclusive(name, self.wait).map(Held::Os),
+                LockSpec::AgentMkdir { key } => {
+                    let owner = MkdirOwner { pid: self.locks.owner().pid, started: None };
+                    let path = place(root, key)?;
+                    MkdirLock::take(self.disk, &path, owner, self.liveness, self.chance, self.wait).map(Held::Mkdir)
+                }
+                LockSpec::AgentFlock { key } => {
+                    AgentFlock::take(self.disk.as_ref(), &place(root, key)?, self.wait).map(Held::Flock)
+                }
+                other => Err(Error::new(ErrorKind::Unsupported, format!("nobody knows how to {other}"))),
+            })
+            .collect()
+    }
+}
+
+/// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
+///
+/// The time that passes is counted in pauses: the clock may jump, a pause does not.
+pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
+    let mut pause = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    loop {
+        if attempt()? {
+            return Ok(true);
+        }
+        let left = match wait {
+            Wait::No => return Ok(false),
+            Wait::For(limit) if waited >= limit => return Ok(false),
+            Wait::For(limit) => limit - waited,
+            Wait::Forever => Duration::MAX,
+        };
+        let now = pause.min(left);
+        disk.pause(now);
+        waited += now;
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,190 @@
+//! Notes: what the user or boswell says of a session that its own format cannot hold.
+//!
+//! `notes.jsonl` is only ever added to; what holds of a session is what its lines, read in order, come down to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Instant, Result, SessionRef};
+
+use crate::disk::Disk;
+use crate::journal::{self, DamagedLine};
+use crate::locks::{Locks, Wait};
+use crate::vault::session_ref;
+
+/// One thing said of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The session.
+    pub session: SessionRef,
+    /// When it was said.
+    pub at: Instant,
+    /// What was said.
+    pub kind: NoteKind,
+}
+
+/// What a note says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// It has this tag.
+    Tag(String),
+    /// It has this tag no longer.
+    Untag(String),
+    /// Its status, with a message where that is an error.
+    Status {
+        /// `active`, `paused`, `completed` or `error`.
+        status: String,
+        /// What went wrong.
+        message: Option<String>,
+    },
+    /// Whether it is pinned.
+    Pin(bool),
+    /// What an entry is called; none takes the name away.
+    Label {
+        /// The entry.
+        entry: String,
+        /// Its name.
+        label: Option<String>,
+    },
+    /// What it was about.
+    Summary(String),
+    /// What it is called; none takes the title away.
+    Title(Option<String>),
+}
+
+/// What the notes of a session come down to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionNotes {
+    /// Its tags, in the order in which they were given.
+    pub tags: Vec<String>,
+    /// Its status and the message that goes with it.
+    pub status: Option<(String, Option<String>)>,
+    /// Whether it is pinned.
+    pub pinned: bool,
+    /// Names of entries.
+    pub labels: BTreeMap<String, String>,
+    /// What it was about.
+    pub summary: Option<String>,
+    /// What it is called.
+    pub title: Option<String>,
+    /// When the last note was made.
+    pub at: Option<Instant>,
+}
+
+/// The notes of a home.
+#[derive(Debug)]
+pub struct Notes {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    locks: Locks,
+    notes: Vec<Note>,
+    damaged: Vec<DamagedLine>,
+}
+
+impl Notes {
+    /// Reads the notes of a home. Lines that cannot be read are kept, skipped and reported.
+    pub fn load(disk: Arc<dyn Disk>, home: &Path, locks: Locks) -> Result<Self> {
+        let path = home.join("notes.jsonl");
+        let loaded = journal::load(disk.as_ref(), &path, Note::from_json)?;
+        Ok(Notes { disk, path, locks, notes: loaded.items, damaged: loaded.damaged })
+    }
+
+    /// Adds a note, durably.
+    pub fn add(&mut self, session: &SessionRef, at: Instant, kind: NoteKind) -> Result<()> {
+        self.add_all(vec![Note { session: session.clone(), at, kind }])
+    }
+
+    /// Adds notes, durably, in one write.
+    pub fn add_all(&mut self, notes: Vec<Note>) -> Result<()> {
+        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        let lines: Vec<Json> = notes.iter().map(Note::to_json).collect();
+        journal::append(self.disk.as_ref(), &self.path, &lines)?;
+        self.notes.extend(notes);
+        Ok(())
+    }
+
+    /// What the notes of a session come down to.
+    pub fn of(&self, session: &SessionRef) -> SessionNotes {
+        let mut folded = SessionNotes::default();
+        self.notes.iter().filter(|note| note.session == *session).for_each(|note| folded.fold(note));
+        folded
+    }
+
+    /// Every session that has notes, with what they come down to.
+    pub fn all(&self) -> BTreeMap<SessionRef, SessionNotes> {
+        let mut all: BTreeMap<SessionRef, SessionNotes> = BTreeMap::new();
+        for note in &self.notes {
+            all.entry(note.session.clone()).or_default().fold(note);
+        }
+        all
+    }
+
+    /// Every note, oldest first.
+    pub fn list(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Lines that could not be read.
+    pub fn damaged(&self) -> &[DamagedLine] {
+        &self.damaged
+    }
+}
+
+impl SessionNotes {
+    fn fold(&mut self, note: &Note) {
+        self.at = Some(note.at);
+        match &note.kind {
+            NoteKind::Tag(tag) if self.tags.contains(tag) => {}
+            NoteKind::Tag(tag) => self.tags.push(tag.clone()),
+            NoteKind::Untag(tag) => self.tags.retain(|known| known != tag),
+            NoteKind::Status { status, message } => self.status = Some((status.clone(), message.clone())),
+            NoteKind::Pin(pinned) => self.pinned = *pinned,
+            NoteKind::Label { entry, label: Some(label) } => {
+                self.labels.insert(entry.clone(), label.clone());
+            }
+            NoteKind::Label { entry, label: None } => {
+                self.labels.remove(entry);
+            }
+            NoteKind::Summary(text) => self.summary = Some(text.clone()),
+            NoteKind::Title(title) => self.title.clone_from(title),
+        }
+    }
+}
+
+impl Note {
+    fn to_json(&self) -> Json {
+        let note = |kind: &str| {
+            Json::object().with("ref", self.session.to_string()).with("at", self.at.to_rfc3339()).with("kind", kind)
+        };
+        match &self.kind {
+            NoteKind::Tag(tag) => note("tag").with("tag", tag),
+            NoteKind::Untag(tag) => note("untag").with("tag", tag),
+            NoteKind::Status { status, message } => {
+                note("status").with("status", status).with_some("message", message.as_deref())
+            }
+            NoteKind::Pin(pinned) => note("pin").with("pinned", *pinned),
+            NoteKind::Label { entry, label } => note("label").with("entry", entry).with("label", label.as_deref()),
+            NoteKind::Summary(text) => note("summary").with("summary", text),
+            NoteKind::Title(title) => note("title").with("title", title.as_deref()),
+        }
+    }
+
+    fn from_json(raw: Raw<'_>) -> Option<Self> {
+        let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
+        let kind = match text("kind")?.as_str() {
+            "tag" => NoteKind::Tag(text("tag")?),
+            "untag" => NoteKind::Untag(text("tag")?),
+            "status" => NoteKind::Status { status: text("status")?, message: text("message") },
+            "pin" => NoteKind::Pin(raw.get("pinned")?.bool()?),
+            "label" => NoteKind::Label { entry: text("entry")?, label: text("label") },
+            "summary" => NoteKind::Summary(text("summary")?),
+            "title" => NoteKind::Title(text("title")),
+            _ => return None,
+        };
+        Some(Note { session: session_ref(&text("ref")?)?, at: Instant::parse(&text("at")?)?, kind })
+    }
+}

@@ -1,0 +1,154 @@
+//! Operations as they are listed; deletion and restoring on top of them.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use boswell_dialect::{Modified, Plan, Precondition, Step};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use crate::digest::chunks;
+use crate::disk::StatKind;
+use crate::journal::{self, DamagedLine};
+use crate::runner::{Change, Operation, Runner, State, inode_name, place};
+use crate::vault::Reason;
+
+/// An operation in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedOperation {
+    /// The operation.
+    pub operation: Operation,
+    /// Whether it was taken back.
+    pub undone: bool,
+    /// Whether it looks as if it could be taken back: its files have the lengths that it left them with, and their copies are
+    /// in the vault. Taking it back looks at every byte.
+    pub undoable: bool,
+}
+
+/// What a program wrote into a file after boswell had replaced or removed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateLines {
+    /// Key of the file.
+    pub key: String,
+    /// What was written.
+    pub bytes: Vec<u8>,
+}
+
+impl Runner {
+    /// Every operation, oldest first, and lines of `ops.jsonl` that could not be read.
+    pub fn operations(&self) -> Result<(Vec<ListedOperation>, Vec<DamagedLine>)> {
+        let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?;
+        let undone = undone(&loaded.items);
+        let mut listed = Vec::with_capacity(loaded.items.len());
+        for operation in loaded.items {
+            let undone = undone.contains(&operation.id);
+            let undoable = !undone && self.looks_undoable(&operation)?;
+            listed.push(ListedOperation { operation, undone, undoable });
+        }
+        Ok((listed, loaded.damaged))
+    }
+
+    /// What programs wrote into files that the operation had replaced or removed.
+    pub fn late_lines(&self, id: &str) -> Result<Vec<LateLines>> {
+        let op = self.find(id)?.0;
+        let mut late = Vec::new();
+        for (number, change) in op.changes.iter().enumerate() {
+            let (Change::Write { key, before: Some(before), .. } | Change::Remove { key, before }) = change else {
+                continue;
+            };
+            let Some(file) = self.vault.open_inode(&inode_name(&op.id, number))? else { continue };
+            let mut bytes = Vec::new();
+            let read = chunks(file.as_ref(), before.len, u64::MAX, &mut |chunk| {
+                bytes.extend_from_slice(chunk);
+                Ok(())
+            });
+            read.map_err(|error| Error::io(key, "read what was written late to", error))?;
+            if !bytes.is_empty() {
+                late.push(LateLines { key: key.clone(), bytes });
+            }
+        }
+        Ok(late)
+    }
+
+    /// Removes files of a session; the vault keeps them as deleted.
+    pub fn delete(&self, root: &Path, keys: &[String], session: &SessionRef) -> Result<Operation> {
+        let mut plan = Plan::new("delete", format!("delete {session}"));
+        plan.steps = keys.iter().map(Step::remove).collect();
+        self.run(root, &plan, session, Reason::Deleted)
+    }
+
+    /// Puts the files back that the last deletion of a session removed. Their places must be free.
+    pub fn restore(&self, session: &SessionRef) -> Result<Operation> {
+        let (operations, _) = self.operations()?;
+        let deleted = |listed: &&ListedOperation| {
+            let op = &listed.operation;
+            op.session == *session && op.reason == Reason::Deleted && !listed.undone
+        };
+        if let Some(listed) = operations.iter().rev().find(deleted) {
+            return self.undo(&listed.operation.id);
+        }
+        self.restore_copies(session, &operations)
+    }
+
+    /// Puts files back from the vault alone, for when `ops.jsonl` is lost.
+    fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Operation> {
+        let mut records = self.vault.of(session)?;
+        let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
+        records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
+        let Some(last) = records.last().cloned() else {
+            return Err(Error::new(ErrorKind::NotFound, format!("the vault holds no deleted files of {session}"))
+                .hinting("see what was done with `boswell ops`"));
+        };
+        records.retain(|record| record.op == last.op && record.root == last.root);
+        let mut plan = Plan::new("restore", format!("restore {session}"));
+        for record in &records {
+            let (key, bytes) = (record.key.clone(), self.vault.restore(record)?);
+            plan.preconditions.push(Precondition::Absent { key: key.clone() });
+            plan.steps.push(Step::Put { key, bytes, mode: Some(record.mode), modified: Modified::At(record.modified) });
+        }
+        self.run(&last.root, &plan, session, Reason::Before)
+    }
+
+    fn looks_undoable(&self, op: &Operation) -> Result<bool> {
+        for (key, state) in op.final_states() {
+            let path = place(&op.root, &key)?;
+            let is = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+            let good = match state {
+                State::File(facts) => is.is_some_and(|is| is.len == facts.len),
+                State::Folder => is.is_some(),
+                State::Absent => is.is_none_or(|is| is.kind == StatKind::Folder),
+            };
+            if !good {
+                return Ok(false);
+            }
+        }
+        for change in &op.changes {
+            if let Change::Write { after, .. } = change.inverse()
+                && !self.vault.has(after.sha256)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn find(&self, id: &str) -> Result<(Operation, bool)> {
+        let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?;
+        let undone = undone(&loaded.items).contains(id);
+        let found = loaded.items.into_iter().find(|op| op.id == id);
+        found.map(|op| (op, undone)).ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("there is no operation `{}`", id.escape_debug()))
+                .hinting("list them with `boswell ops`")
+        })
+    }
+}
+
+/// Ids of operations that another one took back, unless that one was taken back itself.
+fn undone(operations: &[Operation]) -> HashSet<String> {
+    let mut undone = HashSet::new();
+    for op in operations.iter().rev().filter(|op| op.undoes.is_some()) {
+        if !undone.contains(&op.id) {
+            undone.extend(op.undoes.clone());
+        }
+    }
+    undone
+}

@@ -1,0 +1,6 @@
+//! What can be done with operations: list them, take them back, delete and restore through them.
+
+mod list;
+mod undo;
+
+pub use list::{LateLines, ListedOperation};

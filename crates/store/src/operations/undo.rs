@@ -1,0 +1,237 @@
+//! Takes operations back.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::digest::{Digest, Hasher};
+use crate::disk::{Open, Stat, durable};
+use crate::runner::{Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, place, shown};
+use crate::vault::Reason;
+
+/// What to do about files that have grown since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Newer {
+    Refuse,
+    Keep,
+}
+
+impl Runner {
+    /// Takes an operation back, bit for bit. A file that changed since is a conflict.
+    pub fn undo(&self, id: &str) -> Result<Operation> {
+        self.undo_with(id, Newer::Refuse)
+    }
+
+    /// Takes an operation back; what was added to its files since stays behind what they were before.
+    pub fn undo_keep_new(&self, id: &str) -> Result<Operation> {
+        self.undo_with(id, Newer::Keep)
+    }
+
+    fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
+        let (op, undone) = self.find(id)?;
+        if undone {
+            return Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already")));
+        }
+        let title = format!("undo: {}", op.title);
+        let start = Start {
+            root: &op.root,
+            session: &op.session,
+            kind: "undo",
+            title: &title,
+            reason: Reason::Before,
+            undoes: Some(op.id.clone()),
+            locks: op.locks.clone(),
+        };
+        self.operate(&start, || Undoing::new(self, &op)?.lower(newer))
+    }
+}
+
+/// An operation on its way back.
+#[derive(Debug)]
+struct Undoing<'a> {
+    runner: &'a Runner,
+    op: &'a Operation,
+    current: States,
+    out: Lowered,
+}
+
+impl<'a> Undoing<'a> {
+    fn new(runner: &'a Runner, op: &'a Operation) -> Result<Self> {
+        let mut current = States::new();
+        for key in op.final_states().keys() {
+            current.insert(key.clone(), runner.state(op, key)?);
+        }
+        Ok(Undoing { runner, op, current, out: Lowered::default() })
+    }
+
+    fn lower(mut self, newer: Newer) -> Result<Lowered> {
+        let grown = self.compare(newer)?;
+        self.out.initial = self.current.clone();
+        self.out.seen = self.stats()?;
+        for change in self.op.changes.iter().rev() {
+            match change {
+                Change::Write { key, .. } | Change::Append { key, .. } if grown.contains(key) => {
+                    let change = self.keep_new(key, change)?;
+                    self.out.changes.push(change);
+                }
+                _ => {
+                    let inverse = self.as_it_stands(change.inverse());
+                    self.gather(&inverse)?;
+                    self.out.changes.push(inverse);
+                }
+            }
+        }
+        Ok(self.out)
+    }
+
+    /// Looks whether every file is what the operation left; gives the keys of those that may have grown.
+    fn compare(&self, newer: Newer) -> Result<HashSet<String>> {
+        let mut grown = HashSet::new();
+        for (key, left) in self.op.final_states() {
+            let is = self.current.get(&key).copied().unwrap_or(State::Absent);
+            match (left, is) {
+                (State::File(left), State::File(is)) if left.same_content(&is) => {}
+                (State::Folder, State::Folder) | (State::Absent, State::Absent | State::Folder) => {}
+                (State::File(left), State::File(is)) if newer == Newer::Keep && self.only_grew(&key, left, is)? => {
+                    grown.insert(key);
+                }
+                (State::Absent, _) => {
+                    return Err(Error::new(ErrorKind::Conflict, format!("{} is taken", shown(&key)))
+                        .because("something stands where a file would be put back")
+                        .hinting("move it away first"));
+                }
+                _ => return Err(self.changed_since(&key, newer)),
+            }
+        }
+        Ok(grown)
+    }
+
+    fn changed_since(&self, key: &str, newer: Newer) -> Error {
+        let error = Error::new(ErrorKind::Conflict, format!("{} changed since operation {}", shown(key), self.op.id));
+        match newer {
+            Newer::Refuse => error
+                .because("taking it back would lose what was written since")
+                .hinting(format!("keep that with `boswell undo {} --keep-new`", self.op.id)),
+            Newer::Keep => error.because("more happened to it than that lines were added"),
+        }
+    }
+
+    /// Whether whole lines were added, by a change that they can be told apart from.
+    fn only_grew(&self, key: &str, left: FileFacts, is: FileFacts) -> Result<bool> {
+        let touching: Vec<&Change> = self.op.changes.iter().filter(|change| change.keys().contains(&key)).collect();
+        let simple = matches!(touching.as_slice(), [Change::Write { before: Some(_), .. } | Change::Append { .. }]);
+        if !simple || is.len <= left.len {
+            return Ok(false);
+        }
+        let bytes = self.read(key)?;
+        let (old, _) = bytes.split_at(usize::try_from(left.len).unwrap_or(usize::MAX).min(bytes.len()));
+        Ok(Digest::of(old) == left.sha256 && old.last().is_none_or(|byte| *byte == b'\n'))
+    }
+
+    /// What a file was before the change, with what was added since behind it.
+    fn keep_new(&mut self, key: &str, change: &Change) -> Result<Change> {
+        let bytes = self.read(key)?;
+        let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+        let (mut whole, before, left) = match change {
+            Change::Write { before: Some(before), after, .. } => {
+                (self.runner.vault.get(before.sha256)?, *before, after.len)
+            }
+            Change::Append { before, after, .. } => {
+                (bytes.get(..cut(before.len)).unwrap_or_default().to_vec(), *before, after.len)
+            }
+            _ => return Err(self.changed_since(key, Newer::Keep)),
+        };
+        if whole.last().is_some_and(|byte| *byte != b'\n') {
+            whole.push(b'\n');
+        }
+        whole.extend_from_slice(bytes.get(cut(left)..).unwrap_or_default());
+        let mut hasher = Hasher::default();
+        hasher.add(&whole);
+        let after = FileFacts { sha256: hasher.finish(), len: hasher.len(), modified: None, ..before };
+        self.out.contents.insert(after.sha256, Content::Bytes(whole));
+        let now = self.current.get(key).and_then(|state| state.file());
+        let change = Change::Write { key: key.to_owned(), before: now, after };
+        self.gather(&change)?;
+        Ok(change)
+    }
+
+    /// Times and modes of files that stand there now are those of the files, not those that were foreseen.
+    fn as_it_stands(&self, mut change: Change) -> Change {
+        if let Change::Write { key, before: Some(before), .. }
+        | Change::Remove { key, before }
+        | Change::Truncate { key, before, .. } = &mut change
+            && let Some(is) = self.current.get(key).and_then(|state| state.file())
+            && is.same_content(before)
+        {
+            *before = is;
+        }
+        change
+    }
+
+    /// Sees to it that what a change needs and what it takes away can be read.
+    fn gather(&mut self, change: &Change) -> Result<()> {
+        match change {
+            Change::Write { key, before, after } => {
+                if !self.out.contents.contains_key(&after.sha256) && !self.runner.vault.has(after.sha256)? {
+                    return Err(Error::new(ErrorKind::NotFound, format!("{} cannot be put back", shown(key)))
+                        .because("its copy was purged, or kept for no longer"));
+                }
+                before.map_or(Ok(()), |before| self.find_content(before.sha256))
+            }
+            Change::Remove { before, .. } => self.find_content(before.sha256),
+            Change::Truncate { before, after, cut, .. } => self.find_cut(before, after.len, *cut),
+            _ => Ok(()),
+        }
+    }
+
+    fn find_content(&mut self, sha256: Digest) -> Result<()> {
+        if self.runner.vault.has(sha256)? || self.out.contents.contains_key(&sha256) {
+            return Ok(());
+        }
+        for (key, state) in &self.current {
+            if state.file().is_some_and(|file| file.sha256 == sha256) {
+                let path = place(&self.op.root, key)?;
+                self.out.contents.insert(sha256, Content::File(path));
+                return Ok(());
+            }
+        }
+        Err(Error::new(ErrorKind::Damaged, format!("nothing with the hash {sha256} is there any more")))
+    }
+
+    /// Finds the end that is cut off a file: in the file as it stands, or in a copy of it.
+    fn find_cut(&mut self, before: &FileFacts, from: u64, cut: Digest) -> Result<()> {
+        let mut wholes = HashMap::new();
+        for (key, state) in &self.current {
+            if state.file().is_some_and(|file| file.len >= before.len) {
+                wholes.insert(key.clone(), self.read(key)?);
+            }
+        }
+        if self.runner.vault.has(before.sha256)? {
+            wholes.insert(String::new(), self.runner.vault.get(before.sha256)?);
+        }
+        let range = usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from(before.len).unwrap_or(usize::MAX);
+        let mut ends = wholes.values().filter_map(|whole| whole.get(range.clone()));
+        match ends.find(|end| Digest::of(end) == cut) {
+            Some(end) => {
+                self.out.contents.insert(cut, Content::Bytes(end.to_vec()));
+                Ok(())
+            }
+            None => Err(Error::new(ErrorKind::Damaged, "what was added is not there any more".to_owned())),
+        }
+    }
+
+    fn read(&self, key: &str) -> Result<Vec<u8>> {
+        Ok(durable::read(self.runner.disk.as_ref(), &place(&self.op.root, key)?)?.unwrap_or_default())
+    }
+
+    fn stats(&self) -> Result<BTreeMap<String, Stat>> {
+        let mut stats = BTreeMap::new();
+        for (key, _) in self.current.iter().filter(|(_, state)| matches!(state, State::File(_))) {
+            let path = place(&self.op.root, key)?;
+            let fault = |error| Error::io(path.display(), "look at", error);
+            let file = self.runner.disk.open(&path, Open::Read).map_err(fault)?;
+            stats.insert(key.clone(), file.stat().map_err(fault)?);
+        }
+        Ok(stats)
+    }
+}

@@ -1,0 +1,319 @@
+//! Settles operations that a crash interrupted: forward if that can still be done, else back; never half.
+//!
+//! The intent says what every file was and becomes, change by change. Whatever stands on disk is matched against these
+//! states to find how far the operation came; from there it is finished, or taken back step by step. Either way every state in
+//! between is one that the intent knows, so a crash during recovery is settled by the next one. A file that somebody else has
+//! changed in a way that neither direction can respect leaves the operation as it is, and says so.
+
+use std::collections::{HashMap, HashSet};
+
+use boswell_model::json::Raw;
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::apply::{Old, remove_if_there};
+use super::change::{Change, State, States};
+use super::lower::read_state;
+use super::{Content, Operation, Runner, place};
+use crate::digest::{Digest, hash_file};
+use crate::disk::{Open, durable};
+use crate::journal;
+
+/// What became of an interrupted operation.
+#[derive(Debug)]
+pub struct Recovered {
+    /// Its id.
+    pub op: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    pub(crate) unsettled: Option<Operation>,
+}
+
+/// What became of an interrupted operation.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was finished.
+    Forward,
+    /// It was taken back.
+    Back,
+    /// It stays as it is, for this reason.
+    Unsettled(Error),
+}
+
+/// How far an operation came.
+#[derive(Debug)]
+struct Position {
+    /// How many changes are done.
+    done: usize,
+    /// Whether the next one, an append, was torn.
+    torn: bool,
+    /// Keys of files to which somebody else has added something since.
+    grown: HashSet<String>,
+}
+
+impl Runner {
+    /// Settles every operation that was interrupted. Run at start; every change runs it as well.
+    pub fn recover(&self) -> Result<Vec<Recovered>> {
+        // Without intents there is nothing to settle, and nothing is written.
+        if self.intents()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _one = self.locks.exclusive("runner", self.wait)?;
+        self.recover_locked()
+    }
+
+    pub(crate) fn recover_locked(&self) -> Result<Vec<Recovered>> {
+        let mut all = Vec::new();
+        for id in self.intents()? {
+            all.push(self.recover_one(&id)?);
+        }
+        if all.is_empty() {
+            self.sweep_stage()?;
+        }
+        Ok(all)
+    }
+
+    fn recover_one(&self, id: &str) -> Result<Recovered> {
+        let bytes = durable::read(self.disk.as_ref(), &self.intent_path(id))?.unwrap_or_default();
+        let Some(op) = Raw::parse(&bytes).ok().and_then(Operation::from_json).filter(|op| op.id == id) else {
+            let error = Error::new(ErrorKind::Damaged, format!("the intent of operation {id} cannot be read"));
+            return Ok(Recovered { op: id.to_owned(), outcome: Outcome::Unsettled(error), unsettled: None });
+        };
+        let outcome = match self.settle(&op) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                let outcome = Outcome::Unsettled(error);
+                return Ok(Recovered { op: id.to_owned(), outcome, unsettled: Some(op) });
+            }
+        };
+        Ok(Recovered { op: id.to_owned(), outcome, unsettled: None })
+    }
+
+    fn settle(&self, op: &Operation) -> Result<Outcome> {
+        if self.is_recorded(&op.id)? {
+            self.forget(&op.id)?;
+            return Ok(Outcome::Forward);
+        }
+        let _held = self.taker().take(&op.root, &op.locks)?;
+        let position = self.position(op, op.changes.len())?;
+        if position.done > 0 && self.forward(op, &position).is_ok() {
+            self.record(op)?;
+            return Ok(Outcome::Forward);
+        }
+        self.take_back(op, op.changes.len(), &HashMap::new())?;
+        Ok(Outcome::Back)
+    }
+
+    fn forward(&self, op: &Operation, position: &Position) -> Result<()> {
+        let nothing = HashMap::new();
+        let hands = self.hands(op, &nothing);
+        self.mend_torn(op, position)?;
+        for (number, change) in op.changes.iter().enumerate() {
+            hands.sweep(number, change)?;
+            // An empty folder that should be gone tells nothing about how far we came.
+            if number >= position.done || matches!(change, Change::RemoveFolder { .. }) {
+                refuse_grown(change, &position.grown)?;
+                hands.apply(number, change, Old::Linked)?;
+            }
+        }
+        self.verify(op)
+    }
+
+    /// Takes back what was done so far, and forgets the intent. At most `reached` changes were begun.
+    pub(super) fn take_back(&self, op: &Operation, reached: usize, contents: &HashMap<Digest, Content>) -> Result<()> {
+        let position = self.position(op, reached)?;
+        let hands = self.hands(op, contents);
+        self.mend_torn(op, &position)?;
+        for (number, change) in op.changes.iter().enumerate().rev() {
+            hands.sweep(number, change)?;
+            if number < position.done {
+                refuse_grown(change, &position.grown)?;
+                if !hands.put_old_back(number, change)? {
+                    hands.apply(number, &change.inverse(), Old::Dropped)?;
+                }
+            }
+        }
+        self.forget(&op.id)
+    }
+
+    fn mend_torn(&self, op: &Operation, position: &Position) -> Result<()> {
+        let Some(Change::Append { key, before, .. }) = op.changes.get(position.done).filter(|_| position.torn) else {
+            return Ok(());
+        };
+        let path = place(&op.root, key)?;
+        let fault = |error| Error::io(path.display(), "cut", error);
+        let file = self.disk.open(&path, Open::Append).map_err(fault)?;
+        file.truncate(before.len).map_err(fault)?;
+        file.sync().map_err(fault)
+    }
+
+    /// How far an operation came, from what stands on disk. Files that no begun change touches may be anything.
+    fn position(&self, op: &Operation, reached: usize) -> Result<Position> {
+        let mut snapshots = op.snapshots();
+        snapshots.truncate(reached + 1);
+        let begun = op.changes.get(..reached).unwrap_or_default();
+        let touched = |key: &str| begun.iter().any(|change| change.keys().iter().any(|part| is_at_or_below(key, part)));
+        snapshots.iter_mut().for_each(|states| states.retain(|key, _| touched(key)));
+        let mut current = States::new();
+        for key in snapshots.iter().flat_map(States::keys) {
+            if !current.contains_key(key) {
+                current.insert(key.clone(), self.state(op, key)?);
+            }
+        }
+        // A torn append looks like a file to which somebody added something, so that comes last.
+        for (done, expected) in snapshots.iter().enumerate().rev() {
+            if self.matches(op, &current, expected, None)?.is_some_and(|grown| grown.is_empty()) {
+                return Ok(Position { done, torn: false, grown: HashSet::new() });
+            }
+        }
+        for (done, change) in begun.iter().enumerate() {
+            let (Change::Append { key, .. }, Some(expected)) = (change, snapshots.get(done)) else { continue };
+            if self.is_torn(op, change)?
+                && let Some(grown) = self.matches(op, &current, expected, Some(key))?
+            {
+                return Ok(Position { done, torn: true, grown });
+            }
+        }
+        for (done, expected) in snapshots.iter().enumerate().rev() {
+            if let Some(grown) = self.matches(op, &current, expected, None)? {
+                return Ok(Position { done, torn: false, grown });
+            }
+        }
+        Err(Error::new(ErrorKind::Conflict, format!("operation {} can neither be finished nor taken back", op.id))
+            .because(format!("{} is not what the operation knows", self.stranger(&current, &snapshots)))
+            .hinting("what it changed is in the vault: see `boswell ops`"))
+    }
+
+    fn stranger(&self, current: &States, snapshots: &[States]) -> String {
+        let known = |key: &String, state: &State| {
+            snapshots.iter().filter_map(|states| states.get(key)).any(|expected| likeness(*state, *expected))
+        };
+        current
+            .iter()
+            .find(|(key, state)| !known(key, state))
+            .map_or_else(|| "one of its files".to_owned(), |(key, _)| super::shown(key))
+    }
+
+    /// What stands at a key, with its hash.
+    pub(crate) fn state(&self, op: &Operation, key: &str) -> Result<State> {
+        let path = place(&op.root, key)?;
+        Ok(match read_state(self.disk.as_ref(), &path)?.0 {
+            State::File(facts) => {
+                let hasher = hash_file(self.disk.as_ref(), &path, facts.len)?;
+                State::File(super::FileFacts { sha256: hasher.finish(), len: hasher.len(), ..facts })
+            }
+            other => other,
+        })
+    }
+
+    /// Whether what stands there is what is expected; says which files have grown beyond it.
+    fn matches(
+        &self,
+        op: &Operation,
+        current: &States,
+        expected: &States,
+        except: Option<&str>,
+    ) -> Result<Option<HashSet<String>>> {
+        let mut grown = HashSet::new();
+        for (key, expected) in expected.iter().filter(|(key, _)| except != Some(key.as_str())) {
+            let is = current.get(key).copied().unwrap_or(State::Absent);
+            if likeness(is, *expected) {
+                continue;
+            }
+            let (State::File(is), State::File(expected)) = (is, *expected) else { return Ok(None) };
+            let path = place(&op.root, key)?;
+            let begins_so = is.len > expected.len
+                && expected.len > 0
+                && hash_file(self.disk.as_ref(), &path, expected.len)?.finish() == expected.sha256;
+            if !begins_so {
+                return Ok(None);
+            }
+            grown.insert(key.clone());
+        }
+        Ok(Some(grown))
+    }
+
+    /// Whether an append was cut short by a crash: what is there of it is ours, or was never written (NULs).
+    fn is_torn(&self, op: &Operation, change: &Change) -> Result<bool> {
+        let Change::Append { key, before, added, after } = change else { return Ok(false) };
+        let path = place(&op.root, key)?;
+        let Some(bytes) = durable::read(self.disk.as_ref(), &path)? else { return Ok(false) };
+        let len = bytes.len() as u64;
+        if len <= before.len || len > after.len {
+            return Ok(false);
+        }
+        let mut ours = Vec::new();
+        let nothing = HashMap::new();
+        self.hands(op, &nothing).feed(*added, &mut |chunk| {
+            ours.extend_from_slice(chunk);
+            Ok(())
+        })?;
+        let (old, new) = bytes.split_at(usize::try_from(before.len).unwrap_or(usize::MAX).min(bytes.len()));
+        Ok(Digest::of(old) == before.sha256 && new.iter().zip(&ours).all(|(is, was)| is == was || *is == 0))
+    }
+
+    fn is_recorded(&self, id: &str) -> Result<bool> {
+        let id_of = |raw: Raw<'_>| raw.get("op")?.text().map(std::borrow::Cow::into_owned);
+        let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), id_of)?;
+        Ok(loaded.items.iter().any(|recorded| recorded == id))
+    }
+
+    /// Removes the intent, and then what was staged for it.
+    pub(super) fn forget(&self, id: &str) -> Result<()> {
+        let path = self.intent_path(id);
+        remove_if_there(self.disk.as_ref(), &path)?;
+        durable::sync_parent(self.disk.as_ref(), &path)?;
+        for name in self.ops_files()?.iter().filter(|name| name.starts_with(&format!("stage-{id}-"))) {
+            remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what was staged for operations that no intent speaks of.
+    fn sweep_stage(&self) -> Result<()> {
+        for name in self.ops_files()? {
+            if name.starts_with("stage-") || name.starts_with('.') {
+                remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn intents(&self) -> Result<Vec<String>> {
+        let mut ids: Vec<String> = self
+            .ops_files()?
+            .iter()
+            .filter_map(|name| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
+            .collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    fn ops_files(&self) -> Result<Vec<String>> {
+        let folder = self.ops_folder();
+        match self.disk.list(&folder) {
+            Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::io(folder.display(), "list", error)),
+        }
+    }
+}
+
+/// Whether what stands there passes for what is expected. A folder that should be gone may stay: somebody may use it.
+fn likeness(is: State, expected: State) -> bool {
+    match (is, expected) {
+        (State::File(is), State::File(expected)) => is.same_content(&expected),
+        (State::Folder, State::Folder | State::Absent) | (State::Absent, State::Absent) => true,
+        _ => false,
+    }
+}
+
+fn is_at_or_below(key: &str, folder: &str) -> bool {
+    key.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn refuse_grown(change: &Change, grown: &HashSet<String>) -> Result<()> {
+    match change.keys().into_iter().find(|key| grown.contains(*key)) {
+        Some(key) => Err(Error::new(ErrorKind::Conflict, format!("{} changed meanwhile", super::shown(key)))),
+        None => Ok(()),
+    }
+}

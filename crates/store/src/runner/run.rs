@@ -1,0 +1,312 @@
+//! Carries plans out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_dialect::{LockSpec, Plan};
+use boswell_model::{Error, Result, SessionRef};
+
+use super::apply::{Hands, Old, changed, inode_name, stage_path};
+use super::change::{Change, FileFacts, State};
+use super::conditions::{Watcher, refuse_unsettled};
+use super::lower::{Content, Lowered, lower, read_state};
+use super::operation::Operation;
+use super::place::place;
+use crate::chance::Chance;
+use crate::digest::{Digest, hash_file};
+use crate::disk::{Disk, Stat, durable};
+use crate::journal;
+use crate::locks::{Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
+use crate::vault::{Copied, Reason, Vault, VaultRecord};
+
+/// Carries plans out.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) home: PathBuf,
+    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) locks: Locks,
+    pub(crate) vault: Vault,
+    liveness: Arc<dyn Liveness>,
+    pub(super) watcher: Option<Arc<dyn Watcher>>,
+    pub(super) wait: Wait,
+}
+
+/// What an operation starts from.
+#[derive(Debug)]
+pub(crate) struct Start<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) session: &'a SessionRef,
+    pub(crate) kind: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) reason: Reason,
+    pub(crate) undoes: Option<String>,
+    pub(crate) locks: Vec<LockSpec>,
+}
+
+impl Runner {
+    /// A runner with its records in `home`. `owner` is what others are told while we hold a lock.
+    pub fn new(disk: Arc<dyn Disk>, home: impl Into<PathBuf>, chance: Arc<dyn Chance>, owner: Owner) -> Self {
+        let home = home.into();
+        let locks = Locks::new(Arc::clone(&disk), home.join("locks"), owner, Arc::clone(&chance));
+        let vault = Vault::new(Arc::clone(&disk), &home, locks.clone(), Arc::clone(&chance));
+        let wait = Wait::For(Duration::from_secs(5));
+        Runner { disk, home, chance, locks, vault, liveness: Arc::new(SystemLiveness), watcher: None, wait }
+    }
+
+    /// Asks this about processes.
+    #[must_use]
+    pub fn with_liveness(mut self, liveness: Arc<dyn Liveness>) -> Self {
+        self.liveness = liveness;
+        self
+    }
+
+    /// Asks this about files that somebody may be at work on.
+    #[must_use]
+    pub fn with_watcher(mut self, watcher: Arc<dyn Watcher>) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Waits this long for each lock; five seconds unless told.
+    #[must_use]
+    pub fn waiting(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// Its vault.
+    pub fn vault(&self) -> &Vault {
+        &self.vault
+    }
+
+    /// Our own locks.
+    pub fn locks(&self) -> &Locks {
+        &self.locks
+    }
+
+    /// Carries a plan out in the store at `root`. `reason` is why the vault keeps what the plan changes or removes.
+    ///
+    /// The caller must hold none of the plan's locks: they are taken here.
+    pub fn run(&self, root: &Path, plan: &Plan, session: &SessionRef, reason: Reason) -> Result<Operation> {
+        let start = Start {
+            root,
+            session,
+            kind: &plan.kind,
+            title: &plan.title,
+            reason,
+            undoes: None,
+            locks: plan.locks.clone(),
+        };
+        self.operate(&start, || {
+            self.check(root, &plan.preconditions)?;
+            lower(self.disk.as_ref(), root, plan)
+        })
+    }
+
+    /// Takes locks, settles what is unfinished, and carries out what `prepare` says.
+    pub(crate) fn operate(&self, start: &Start<'_>, prepare: impl FnOnce() -> Result<Lowered>) -> Result<Operation> {
+        let _one = self.locks.exclusive("runner", self.wait)?;
+        let open = self.recover_locked()?;
+        let _held = self.taker().take(start.root, &start.locks)?;
+        let lowered = prepare()?;
+        let mut op = Operation {
+            id: self.chance.hex16(),
+            at: self.chance.now(),
+            kind: start.kind.to_owned(),
+            session: start.session.clone(),
+            title: start.title.to_owned(),
+            root: start.root.to_owned(),
+            undoes: start.undoes.clone(),
+            reason: start.reason,
+            locks: start.locks.clone(),
+            initial: lowered.initial,
+            changes: lowered.changes,
+        };
+        // Keys that something is renamed to were not looked at: what they are below was not there.
+        for key in op.final_states().into_keys() {
+            op.initial.entry(key).or_insert(State::Absent);
+        }
+        refuse_unsettled(&op, &open)?;
+        self.perform(&op, &lowered.contents, &lowered.seen)?;
+        Ok(op)
+    }
+
+    pub(crate) fn taker(&self) -> Taker<'_> {
+        Taker {
+            disk: &self.disk,
+            locks: &self.locks,
+            liveness: self.liveness.as_ref(),
+            chance: self.chance.as_ref(),
+            wait: self.wait,
+        }
+    }
+
+    fn perform(
+        &self,
+        op: &Operation,
+        contents: &HashMap<Digest, Content>,
+        seen: &BTreeMap<String, Stat>,
+    ) -> Result<()> {
+        self.save_before(op, contents)?;
+        let hands = self.hands(op, contents);
+        let begun = self.stage(op, contents).and_then(|()| self.write_intent(op));
+        let mut reached = 0;
+        let done = begun.and_then(|()| {
+            self.expect_seen(op, seen)?;
+            for (number, change) in op.changes.iter().enumerate() {
+                hands.ready(change)?;
+                reached = number + 1;
+                hands.apply(number, change, Old::Linked)?;
+            }
+            self.verify(op)
+        });
+        match done {
+            Ok(()) => self.record(op),
+            Err(error) => Err(match self.take_back(op, reached, contents) {
+                Ok(()) => error,
+                Err(_) => {
+                    error.because("it could not be taken back at once; the next change made by boswell settles it")
+                }
+            }),
+        }
+    }
+
+    pub(crate) fn hands<'a>(&'a self, op: &'a Operation, contents: &'a HashMap<Digest, Content>) -> Hands<'a> {
+        let (disk, root) = (self.disk.as_ref(), op.root.as_path());
+        Hands { disk, vault: &self.vault, root, op: &op.id, stage: self.ops_folder(), contents }
+    }
+
+    /// Copies to the vault what every change replaces, cuts or removes.
+    fn save_before(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
+        let mut items = Vec::new();
+        for (number, change) in op.changes.iter().enumerate() {
+            let (key, facts, from) = match change {
+                Change::Write { key, before: Some(before), .. } | Change::Remove { key, before } => {
+                    (key, *before, None)
+                }
+                Change::Truncate { key, before, after, cut } => {
+                    let facts = FileFacts { sha256: *cut, len: before.len - after.len, ..*before };
+                    (key, facts, Some(after.len))
+                }
+                _ => continue,
+            };
+            let content = match contents.get(&facts.sha256) {
+                Some(Content::Bytes(bytes)) => Copied::Bytes(bytes),
+                Some(Content::File(path)) => Copied::File(path),
+                None => Copied::Present,
+            };
+            items.push((self.vault_record(op, key, facts, from, inode_name(&op.id, number)), content));
+        }
+        self.vault.save(&items)
+    }
+
+    fn vault_record(
+        &self,
+        op: &Operation,
+        key: &str,
+        facts: FileFacts,
+        from: Option<u64>,
+        inode: String,
+    ) -> VaultRecord {
+        VaultRecord {
+            op: Some(op.id.clone()),
+            reason: op.reason,
+            session: op.session.clone(),
+            root: op.root.clone(),
+            key: key.to_owned(),
+            sha256: facts.sha256,
+            len: facts.len,
+            mode: facts.mode,
+            modified: facts.modified.unwrap_or_default(),
+            at: op.at,
+            from,
+            inode: from.is_none().then_some(inode),
+        }
+    }
+
+    /// Makes the bytes to be written durable, so that a later run can finish.
+    fn stage(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
+        durable::make_folders(self.disk.as_ref(), &self.ops_folder())?;
+        for change in &op.changes {
+            let sha256 = match change {
+                Change::Write { after, .. } => after.sha256,
+                Change::Append { added, .. } => *added,
+                _ => continue,
+            };
+            let path = stage_path(&self.ops_folder(), &op.id, sha256);
+            if let Some(Content::Bytes(bytes)) = contents.get(&sha256) {
+                durable::put(self.disk.as_ref(), &path, bytes, &self.chance.hex16())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_intent(&self, op: &Operation) -> Result<()> {
+        let path = self.intent_path(&op.id);
+        durable::put(self.disk.as_ref(), &path, &op.to_json().to_bytes(), &self.chance.hex16())
+    }
+
+    /// Whether every file is still what it was when the steps were played through.
+    fn expect_seen(&self, op: &Operation, seen: &BTreeMap<String, Stat>) -> Result<()> {
+        for (key, was) in seen {
+            let path = place(&op.root, key)?;
+            let is = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+            if is.is_none_or(|is| (is.identity, is.len, is.modified) != (was.identity, was.len, was.modified)) {
+                return Err(changed(&path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every file that was written as a whole is what it should be. Appends were read back as they were made.
+    pub(crate) fn verify(&self, op: &Operation) -> Result<()> {
+        for (key, state) in op.final_states() {
+            let path = place(&op.root, &key)?;
+            let written = op.changes.iter().any(|change| {
+                matches!(change, Change::Write { key: written, .. } | Change::Truncate { key: written, .. } if *written == key)
+            });
+            let (is, _) = read_state(self.disk.as_ref(), &path)?;
+            let good = match (state, is) {
+                (State::File(should), State::File(is)) if written => {
+                    is.len >= should.len && hash_file(self.disk.as_ref(), &path, should.len)?.finish() == should.sha256
+                }
+                (State::File(should), State::File(is)) => is.len >= should.len,
+                (State::Absent, State::File(_)) | (State::Folder | State::File(_), _) => is == state,
+                (State::Absent, _) => true,
+            };
+            if !good {
+                return Err(changed(&path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the operation down, then forgets the intent.
+    pub(crate) fn record(&self, op: &Operation) -> Result<()> {
+        let log = self.home.join("ops.jsonl");
+        let written = self
+            .locks
+            .exclusive("ops", self.wait)
+            .and_then(|_lock| journal::append(self.disk.as_ref(), &log, &[op.to_json()]));
+        written.map_err(|error| {
+            error.because(format!(
+                "the change was made but not written down; operation {} is finished by the next one",
+                op.id
+            ))
+        })?;
+        // What stays of the intent is removed by the next run, which finds the operation written down.
+        let _ = self.forget(&op.id);
+        Ok(())
+    }
+
+    pub(crate) fn ops_folder(&self) -> PathBuf {
+        self.home.join("ops")
+    }
+
+    pub(crate) fn intent_path(&self, op: &str) -> PathBuf {
+        self.ops_folder().join(format!("intent-{op}.json"))
+    }
+}

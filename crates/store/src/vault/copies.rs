@@ -1,0 +1,232 @@
+//! Copies: put, found, verified, given back.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use super::object;
+use super::record::{Reason, VaultRecord};
+use crate::chance::Chance;
+use crate::digest::{Digest, hash_file};
+use crate::disk::{Disk, DiskFile, Open, durable};
+use crate::journal::{self, DamagedLine};
+use crate::locks::{Locks, OsLock, Wait};
+
+/// How long we wait for another process that writes to the vault.
+const PATIENCE: Wait = Wait::For(Duration::from_secs(30));
+
+/// What is to be copied.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Copied<'a> {
+    /// A file of this content.
+    File(&'a Path),
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// Only the record is added: the copy is there.
+    Present,
+}
+
+/// The copies that boswell keeps.
+#[derive(Debug, Clone)]
+pub struct Vault {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) home: PathBuf,
+    folder: PathBuf,
+    locks: Locks,
+    pub(super) chance: Arc<dyn Chance>,
+}
+
+impl Vault {
+    /// The vault of a home.
+    pub fn new(disk: Arc<dyn Disk>, home: &Path, locks: Locks, chance: Arc<dyn Chance>) -> Self {
+        Vault { disk, home: home.to_owned(), folder: home.join("vault"), locks, chance }
+    }
+
+    /// Keeps a copy of a file as it is now, and says why.
+    pub fn keep(&self, root: &Path, key: &str, session: &SessionRef, reason: Reason) -> Result<VaultRecord> {
+        let path = crate::runner::place(root, key)?;
+        let stat = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())))?;
+        let hasher = hash_file(self.disk.as_ref(), &path, stat.len)?;
+        let record = VaultRecord {
+            op: None,
+            reason,
+            session: session.clone(),
+            root: root.to_owned(),
+            key: key.to_owned(),
+            sha256: hasher.finish(),
+            len: hasher.len(),
+            mode: stat.mode,
+            modified: i64::try_from(stat.modified).unwrap_or_default(),
+            at: self.chance.now(),
+            from: None,
+            inode: None,
+        };
+        self.save(&[(record.clone(), Copied::File(&path))])?;
+        Ok(record)
+    }
+
+    /// Makes copies durable, then the records that speak of them.
+    pub(crate) fn save(&self, items: &[(VaultRecord, Copied<'_>)]) -> Result<()> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        for (record, from) in items {
+            self.save_object(record, *from)?;
+        }
+        let lines: Vec<_> = items.iter().map(|(record, _)| record.to_json()).collect();
+        journal::append(self.disk.as_ref(), &self.log(), &lines)
+    }
+
+    fn save_object(&self, record: &VaultRecord, from: Copied<'_>) -> Result<()> {
+        let path = self.object(record.sha256);
+        if self.has(record.sha256)? {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            durable::make_folders(self.disk.as_ref(), folder)?;
+        }
+        let temp = durable::temp_beside(&path, &self.chance.hex16());
+        let written = match from {
+            Copied::File(source) => object::pack_file(self.disk.as_ref(), source, record.len, &temp),
+            Copied::Bytes(bytes) => object::pack_bytes(self.disk.as_ref(), bytes, &temp),
+            Copied::Present => Err(gone(record.sha256)),
+        };
+        let written = written.and_then(|hash| {
+            if hash != record.sha256 {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("`{}` changed while it was copied", record.root.join(&record.key).display()),
+                )
+                .hinting("try again"));
+            }
+            self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error))
+        });
+        if let Err(error) = written {
+            let _ = self.disk.remove(&temp);
+            return Err(error);
+        }
+        durable::sync_parent(self.disk.as_ref(), &path)
+    }
+
+    /// Whether there is a copy of this content.
+    pub fn has(&self, sha256: Digest) -> Result<bool> {
+        let path = self.object(sha256);
+        self.disk.stat(&path).map(|stat| stat.is_some()).map_err(|error| Error::io(path.display(), "look at", error))
+    }
+
+    /// The bytes of a copy, verified.
+    pub fn get(&self, sha256: Digest) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(sha256, &mut |chunk| {
+            bytes.extend_from_slice(chunk);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Hands over a copy chunk by chunk. Fails at the end if it is not what its name says.
+    pub(crate) fn read(&self, sha256: Digest, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<()> {
+        let path = self.object(sha256);
+        let file = match self.disk.open(&path, Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(gone(sha256)),
+            Err(error) => return Err(Error::io(path.display(), "read", error)),
+        };
+        let found = object::unpack(file.as_ref(), &path, sink)?;
+        if found == sha256 {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Damaged, format!("the copy `{}` is damaged", path.display()))
+            .because(format!("its content has the hash {found}")))
+    }
+
+    /// The bytes that a record speaks of, verified.
+    pub fn restore(&self, record: &VaultRecord) -> Result<Vec<u8>> {
+        self.get(record.sha256)
+    }
+
+    /// Every record, oldest first, and lines of the log that could not be read.
+    pub fn list(&self) -> Result<(Vec<VaultRecord>, Vec<DamagedLine>)> {
+        let loaded = journal::load(self.disk.as_ref(), &self.log(), VaultRecord::from_json)?;
+        Ok((loaded.items, loaded.damaged))
+    }
+
+    /// Records of one session, oldest first.
+    pub fn of(&self, session: &SessionRef) -> Result<Vec<VaultRecord>> {
+        let (mut records, _) = self.list()?;
+        records.retain(|record| record.session == *session);
+        Ok(records)
+    }
+
+    /// Gives a file a second name, under which it is found when its first name leads elsewhere. False where the file
+    /// system cannot do that.
+    pub(crate) fn link_inode(&self, path: &Path, name: &str) -> Result<bool> {
+        let to = self.inode(name);
+        if let Some(folder) = to.parent() {
+            durable::make_folders(self.disk.as_ref(), folder)?;
+        }
+        match self.disk.link(path, &to) {
+            Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
+            // A crash came between this and the change that it was made for.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(true),
+            // Another device, a file system without links: the copy is enough for everything but late lines.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Gives a file its first name back and takes the second away; false if there is no such file.
+    pub(crate) fn unlink_inode(&self, name: &str, path: &Path) -> Result<bool> {
+        let from = self.inode(name);
+        let fault = |error| Error::io(path.display(), "put back", error);
+        let Some(old) = self.disk.stat(&from).map_err(fault)? else { return Ok(false) };
+        // Renaming a file onto itself does nothing, and both names would stay.
+        let moved = match self.disk.stat(path).map_err(fault)? {
+            Some(there) if there.identity == old.identity => self.disk.remove(&from),
+            _ => self.disk.rename(&from, path),
+        };
+        moved.map_err(fault)?;
+        durable::sync_parent(self.disk.as_ref(), path)?;
+        durable::sync_parent(self.disk.as_ref(), &from)?;
+        Ok(true)
+    }
+
+    /// Opens a file that was replaced or removed, by its second name; none if it is not there.
+    pub(crate) fn open_inode(&self, name: &str) -> Result<Option<Box<dyn DiskFile>>> {
+        let path = self.inode(name);
+        match self.disk.open(&path, Open::Read) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(path.display(), "read", error)),
+        }
+    }
+
+    pub(super) fn lock(&self) -> Result<OsLock> {
+        self.locks.exclusive("vault", PATIENCE)
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder.join("log.jsonl")
+    }
+
+    pub(super) fn inode(&self, name: &str) -> PathBuf {
+        self.folder.join("inodes").join(name)
+    }
+
+    pub(super) fn object(&self, sha256: Digest) -> PathBuf {
+        let hex = sha256.to_string();
+        let (shelf, name) = hex.split_at(2);
+        self.folder.join("objects").join(shelf).join(name)
+    }
+}
+
+fn gone(sha256: Digest) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no copy {sha256} in the vault"))
+        .because("it was purged, or kept for no longer")
+}

@@ -1,0 +1,202 @@
+//! How copies leave the vault: by age, or because a session shall leave no trace.
+
+use std::collections::HashSet;
+
+use boswell_model::json::Raw;
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+
+use super::{Reason, Vault, VaultRecord};
+use crate::digest::Digest;
+use crate::disk::durable;
+
+/// For how many days copies are kept, by reason; none is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Of files before a change.
+    pub before: Option<u32>,
+    /// Of deleted files.
+    pub deleted: Option<u32>,
+    /// Of archived files.
+    pub archived: Option<u32>,
+    /// Of files kept as they changed.
+    pub kept: Option<u32>,
+}
+
+impl Default for Retention {
+    /// What only undoing needs goes after 90 days; what the user asked to keep stays.
+    fn default() -> Self {
+        Retention { before: Some(90), deleted: Some(90), archived: None, kept: None }
+    }
+}
+
+impl Retention {
+    fn days(&self, reason: Reason) -> Option<u32> {
+        match reason {
+            Reason::Before => self.before,
+            Reason::Deleted => self.deleted,
+            Reason::Archived => self.archived,
+            Reason::Kept => self.kept,
+        }
+    }
+}
+
+/// What left the vault by age.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expired {
+    /// Records that went.
+    pub records: usize,
+    /// Copies that went with them.
+    pub objects: usize,
+    /// What these took on disk.
+    pub bytes: u64,
+}
+
+/// What a purge removed; there is no copy of it left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Records that went.
+    pub records: usize,
+    /// Copies that went.
+    pub objects: usize,
+    /// Files that were found by their second name only.
+    pub inodes: usize,
+    /// What all these took on disk.
+    pub bytes: u64,
+    /// Copies that stay because another session's record speaks of them.
+    pub shared: usize,
+}
+
+impl Vault {
+    /// Drops records that are older than they are to be kept, and copies of which none speaks any more.
+    ///
+    /// What an unfinished operation needs stays.
+    pub fn expire(&self, now: Instant, keep: &Retention) -> Result<Expired> {
+        let _lock = self.lock()?;
+        let unfinished = self.unfinished()?;
+        let old = |record: &VaultRecord| {
+            let pending = record.op.as_ref().is_some_and(|op| unfinished.contains(op));
+            !pending
+                && keep
+                    .days(record.reason)
+                    .is_some_and(|days| now.millis() - record.at.millis() > i64::from(days) * 86_400_000)
+        };
+        let removed = self.remove_all(&old)?;
+        Ok(Expired { records: removed.records, objects: removed.objects, bytes: removed.bytes })
+    }
+
+    /// Removes every copy of a session's files of which no other session's record speaks, and proves that it is gone.
+    pub fn purge(&self, session: &SessionRef) -> Result<Purged> {
+        let _lock = self.lock()?;
+        let gone = self.of(session)?;
+        let unfinished = self.unfinished()?;
+        if let Some(op) = gone.iter().filter_map(|record| record.op.as_ref()).find(|op| unfinished.contains(*op)) {
+            return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
+                .hinting("any writing command finishes it; then try again"));
+        }
+        let removed = self.remove_all(&|record| record.session == *session)?;
+        self.prove(&gone)?;
+        Ok(removed)
+    }
+
+    /// Copies go before the log forgets them: what a crash leaves is found by the next purge.
+    fn remove_all(&self, goes: &dyn Fn(&VaultRecord) -> bool) -> Result<Purged> {
+        let (gone, stay): (Vec<_>, Vec<_>) = self.list()?.0.into_iter().partition(goes);
+        let wanted: HashSet<Digest> = stay.iter().map(|record| record.sha256).collect();
+        let mut done = Purged { records: gone.len(), ..Purged::default() };
+        let objects: HashSet<Digest> = gone.iter().map(|record| record.sha256).collect();
+        for sha256 in objects {
+            if wanted.contains(&sha256) {
+                done.shared += 1;
+            } else if let Some(bytes) = self.remove_file(&self.object(sha256))? {
+                done.objects += 1;
+                done.bytes += bytes;
+            }
+        }
+        for name in gone.iter().filter_map(|record| record.inode.as_deref()) {
+            if let Some(bytes) = self.remove_file(&self.inode(name))? {
+                done.inodes += 1;
+                done.bytes += bytes;
+            }
+        }
+        if !gone.is_empty() {
+            self.forget(goes)?;
+        }
+        let (orphans, bytes) = self.remove_orphans()?;
+        done.objects += orphans;
+        done.bytes += bytes;
+        Ok(done)
+    }
+
+    /// Removes what a crash left: half-written copies, and copies that the log never came to speak of.
+    fn remove_orphans(&self) -> Result<(usize, u64)> {
+        let log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
+        let known: HashSet<String> = self.list()?.0.iter().map(|record| record.sha256.to_string()).collect();
+        let objects = self.home.join("vault/objects");
+        let mut done = (0, 0);
+        for shelf in self.names(&objects)? {
+            for name in self.names(&objects.join(&shelf))? {
+                let hex = format!("{shelf}{name}");
+                // A line that cannot be read any more may still name its copy.
+                if known.contains(&hex) || memchr::memmem::find(&log, hex.as_bytes()).is_some() {
+                    continue;
+                }
+                if let Some(bytes) = self.remove_file(&objects.join(&shelf).join(&name))? {
+                    done = (done.0 + 1, done.1 + bytes);
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Names in a folder; none if it is not there.
+    fn names(&self, folder: &std::path::Path) -> Result<Vec<String>> {
+        match self.disk.list(folder) {
+            Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(Error::io(folder.display(), "list", error)),
+        }
+    }
+
+    /// Takes lines out of the log. Lines that say nothing stay: they may be all that is left of a record.
+    fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool) -> Result<()> {
+        let bytes = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
+        let mut kept = Vec::with_capacity(bytes.len());
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let record = Raw::parse(line).ok().and_then(VaultRecord::from_json);
+            if !record.is_some_and(|record| goes(&record)) {
+                kept.extend_from_slice(line);
+            }
+        }
+        durable::put(self.disk.as_ref(), &self.log(), &kept, &self.chance.hex16())
+    }
+
+    fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
+        let fault = |error| Error::io(path.display(), "remove", error);
+        let Some(stat) = self.disk.stat(path).map_err(fault)? else { return Ok(None) };
+        self.disk.remove(path).map_err(fault)?;
+        durable::sync_parent(self.disk.as_ref(), path)?;
+        Ok(Some(stat.len))
+    }
+
+    fn prove(&self, gone: &[VaultRecord]) -> Result<()> {
+        let wanted: HashSet<Digest> = self.list()?.0.iter().map(|record| record.sha256).collect();
+        for record in gone.iter().filter(|record| !wanted.contains(&record.sha256)) {
+            if self.has(record.sha256)? {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("a copy of `{}` is still in the vault", record.key.escape_debug()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Operations whose intent is still there.
+    fn unfinished(&self) -> Result<HashSet<String>> {
+        let names = self.names(&self.home.join("ops"))?;
+        Ok(names
+            .iter()
+            .filter_map(|name| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
+            .collect())
+    }
+}

@@ -1,0 +1,28 @@
+//! Time and chance that repeat themselves.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use boswell_store::Chance;
+use boswell_store::model::Instant;
+
+/// A clock that moves by a second at each look, and ids that count.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(AtomicU64);
+
+impl Counting {
+    /// Counts from here, so that two of them make different ids.
+    pub(crate) fn from(start: u64) -> Self {
+        Counting(AtomicU64::new(start))
+    }
+}
+
+impl Chance for Counting {
+    fn now(&self) -> Instant {
+        let tick = self.0.fetch_add(1, Ordering::Relaxed) & 0xFFFF;
+        Instant::from_millis(boswell_testkit::clock::MORNING + i64::try_from(tick).unwrap() * 1000)
+    }
+
+    fn random(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}

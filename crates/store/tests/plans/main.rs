@@ -1,0 +1,11 @@
+//! Plans and their runner, the vault, operations, notes and locks.
+
+#![expect(clippy::unwrap_used, reason = "what a test needs and does not get stops it")]
+
+mod crash;
+mod crash_disk;
+mod locks;
+mod steps;
+mod support;
+mod undo;
+mod vault;

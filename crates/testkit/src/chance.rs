@@ -1,0 +1,34 @@
+//! Time and new ids for a store under test: the same seed gives the same ones.
+
+use std::sync::{Mutex, PoisonError};
+
+use boswell_model::Instant;
+use boswell_store::Chance;
+
+use crate::Rng;
+use crate::clock::MORNING;
+
+/// A clock that moves a millisecond each time it is looked at, and ids from a seed.
+#[derive(Debug)]
+pub struct SeededChance {
+    state: Mutex<(Rng, i64)>,
+}
+
+impl SeededChance {
+    /// Starts the stream of this seed.
+    pub fn new(seed: u64) -> SeededChance {
+        SeededChance { state: Mutex::new((Rng::for_part(seed, "chance"), MORNING)) }
+    }
+}
+
+impl Chance for SeededChance {
+    fn now(&self) -> Instant {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.1 += 1;
+        Instant::from_millis(state.1)
+    }
+
+    fn random(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0.next_u64()
+    }
+}

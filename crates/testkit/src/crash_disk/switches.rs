@@ -1,0 +1,50 @@
+//! When calls fail, and how many there were.
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+
+/// Counters, and what is to go wrong.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Switches {
+    /// Calls that change or sync something.
+    pub(super) calls: u64,
+    /// All calls.
+    pub(super) all_calls: u64,
+    /// Calls that sync something.
+    pub(super) syncs: u64,
+    pub(super) crash_at: Option<u64>,
+    pub(super) dead: bool,
+    /// How much of the append in flight at the crash is taken.
+    pub(super) tear: usize,
+    /// Length of the append that was in flight at the crash.
+    pub(super) torn: Option<usize>,
+    pub(super) fail: BTreeMap<u64, ErrorKind>,
+    pub(super) lie_after: Option<u64>,
+    pub(super) limit: Option<u64>,
+}
+
+impl Switches {
+    /// Lets a call pass that changes nothing.
+    pub(super) fn look(&mut self) -> io::Result<()> {
+        self.all_calls += 1;
+        if self.dead { Err(dead()) } else { Ok(()) }
+    }
+
+    /// Lets a call pass that changes or syncs something.
+    pub(super) fn change(&mut self) -> io::Result<()> {
+        self.look()?;
+        self.calls += 1;
+        if self.crash_at.is_some_and(|at| self.calls >= at) {
+            self.dead = true;
+            return Err(dead());
+        }
+        match self.fail.remove(&self.calls) {
+            Some(kind) => Err(io::Error::new(kind, "the disk was told to fail here")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn dead() -> io::Error {
+    io::Error::other("the machine is off")
+}

@@ -1,0 +1,270 @@
+//! A disk around another disk that does less than it is asked, and keeps a tally.
+//!
+//! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must notices nothing. The tally
+//! says for each path what was read, written and synced, so that a test can prove that only the tail of a log was read or
+//! that an append cost one sync. It never crashes and loses nothing: that is the business of [`crate::crash_disk`].
+
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use boswell_store::disk::{Disk, DiskFile, LockMode, Open, Stat};
+
+use crate::Rng;
+
+/// How often a read or append is interrupted, and how often it is short.
+const INTERRUPTED: f64 = 0.2;
+const SHORT: f64 = 0.5;
+
+/// What went on at one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// How often it was opened.
+    pub opens: u64,
+    /// Bytes read.
+    pub read: u64,
+    /// Position of the first byte that was read, over all reads.
+    pub read_from: Option<u64>,
+    /// Bytes appended.
+    pub written: u64,
+    /// Syncs of the file, or of the folder.
+    pub syncs: u64,
+    /// Times that its mode, time, length or name was changed, or that it was made.
+    pub changes: u64,
+}
+
+/// A disk that does less than it is asked. Clones share one tally.
+#[derive(Clone, Debug)]
+pub struct FaultDisk {
+    inner: Arc<dyn Disk>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// None: only count.
+    rng: Option<Rng>,
+    traffic: BTreeMap<PathBuf, Traffic>,
+}
+
+impl FaultDisk {
+    /// A disk whose reads and appends are short or interrupted as the seed says.
+    pub fn new(inner: Arc<dyn Disk>, seed: u64) -> FaultDisk {
+        FaultDisk::with(inner, Some(Rng::for_part(seed, "faults")))
+    }
+
+    /// A disk that only counts.
+    pub fn counting(inner: Arc<dyn Disk>) -> FaultDisk {
+        FaultDisk::with(inner, None)
+    }
+
+    fn with(inner: Arc<dyn Disk>, rng: Option<Rng>) -> FaultDisk {
+        FaultDisk { inner, shared: Arc::new(Mutex::new(Shared { rng, traffic: BTreeMap::new() })) }
+    }
+
+    /// What went on at a path.
+    pub fn traffic(&self, path: impl AsRef<Path>) -> Traffic {
+        self.lock().traffic.get(path.as_ref()).copied().unwrap_or_default()
+    }
+
+    /// What went on at every path.
+    pub fn all_traffic(&self) -> BTreeMap<PathBuf, Traffic> {
+        self.lock().traffic.clone()
+    }
+
+    /// Everything together.
+    pub fn total(&self) -> Traffic {
+        self.lock().traffic.values().fold(Traffic::default(), |sum, one| Traffic {
+            opens: sum.opens + one.opens,
+            read: sum.read + one.read,
+            read_from: sum.read_from.into_iter().chain(one.read_from).min(),
+            written: sum.written + one.written,
+            syncs: sum.syncs + one.syncs,
+            changes: sum.changes + one.changes,
+        })
+    }
+
+    /// Forgets what was counted.
+    pub fn forget(&self) {
+        self.lock().traffic.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, path: &Path, note: impl FnOnce(&mut Traffic)) {
+        note(self.lock().traffic.entry(path.to_owned()).or_default());
+    }
+
+    /// How many of `len` bytes a call handles.
+    fn portion(&self, len: usize) -> io::Result<usize> {
+        let mut shared = self.lock();
+        let Some(rng) = &mut shared.rng else { return Ok(len) };
+        if rng.chance(INTERRUPTED) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        Ok(if len > 1 && rng.chance(SHORT) { rng.between(1, len) } else { len })
+    }
+}
+
+impl Disk for FaultDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        let inner = self.inner.open(path, how)?;
+        self.note(path, |traffic| {
+            traffic.opens += 1;
+            traffic.changes += u64::from(how == Open::CreateNew);
+        });
+        Ok(Box::new(FaultFile { inner, disk: self.clone(), path: path.to_owned() }))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.inner.stat(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
+        self.inner.list(path)
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.inner.make_folder(path)?;
+        self.note(path, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.rename(from, to)?;
+        self.note(from, |traffic| traffic.changes += 1);
+        self.note(to, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.link(from, to)?;
+        self.note(to, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove(path)?;
+        self.note(path, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_folder(path)?;
+        self.note(path, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.note(path, |traffic| traffic.syncs += 1);
+        self.inner.sync_folder(path)
+    }
+
+    fn pause(&self, time: Duration) {
+        self.inner.pause(time);
+    }
+}
+
+#[derive(Debug)]
+struct FaultFile {
+    inner: Box<dyn DiskFile>,
+    disk: FaultDisk,
+    path: PathBuf,
+}
+
+impl DiskFile for FaultFile {
+    fn stat(&self) -> io::Result<Stat> {
+        self.inner.stat()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let portion = self.disk.portion(buffer.len())?;
+        let count = self.inner.read_at(&mut buffer[..portion], at)?;
+        self.disk.note(&self.path, |traffic| {
+            traffic.read += count as u64;
+            traffic.read_from = traffic.read_from.into_iter().chain((count > 0).then_some(at)).min();
+        });
+        Ok(count)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        let portion = self.disk.portion(bytes.len())?;
+        let count = self.inner.append(&bytes[..portion])?;
+        self.disk.note(&self.path, |traffic| traffic.written += count as u64);
+        Ok(count)
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.inner.truncate(len)?;
+        self.disk.note(&self.path, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.note(&self.path, |traffic| traffic.syncs += 1);
+        self.inner.sync()
+    }
+
+    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
+        self.inner.set_mode_and_time(mode, modified)?;
+        self.disk.note(&self.path, |traffic| traffic.changes += 1);
+        Ok(())
+    }
+
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        self.inner.try_lock(mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_store::disk::durable::{append_lines, put, read};
+    use boswell_store::{Backend, FsBackend};
+
+    use super::*;
+    use crate::crash_disk::CrashDisk;
+
+    fn long() -> Vec<u8> {
+        (0..3_000).flat_map(|n| format!("{{\"n\":{n}}}\n").into_bytes()).collect()
+    }
+
+    #[test]
+    fn loops_put_short_and_interrupted_calls_together() {
+        for seed in 0..20 {
+            let disk = FaultDisk::new(Arc::new(CrashDisk::new(seed)), seed);
+            let path = Path::new("f");
+            put(&disk, path, &long(), "u").unwrap();
+            append_lines(&disk, path, b"{}\n").unwrap();
+            let expected = [long(), b"{}\n".to_vec()].concat();
+            assert_eq!(read(&disk, path).unwrap().unwrap(), expected, "seed {seed}");
+            let mut seen = Vec::new();
+            let object = FsBackend::on(Arc::new(disk), "").open("f").unwrap();
+            object.lines(0, 1, &mut |line| seen.extend_from_slice(line.bytes)).unwrap();
+            assert_eq!(seen, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn short_and_interrupted_calls_do_happen() {
+        let disk = FaultDisk::new(Arc::new(CrashDisk::new(1)), 1);
+        let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
+        let taken: Vec<_> = (0..50).map(|_| file.append(b"0123456789").map_err(|error| error.kind())).collect();
+        assert!(taken.contains(&Err(ErrorKind::Interrupted)));
+        assert!(taken.contains(&Ok(10)) && taken.iter().any(|count| count.is_ok_and(|count| count < 10)));
+    }
+
+    #[test]
+    fn the_tally_names_bytes_and_syncs_of_each_path() {
+        let disk = FaultDisk::counting(Arc::new(CrashDisk::new(1)));
+        append_lines(&disk, Path::new("log"), b"{\"a\":1}\n").unwrap();
+        disk.forget();
+        append_lines(&disk, Path::new("log"), b"{}\n").unwrap();
+        let traffic = disk.traffic("log");
+        assert_eq!(traffic, Traffic { opens: 1, read: 1, read_from: Some(7), written: 3, syncs: 1, changes: 0 });
+        assert_eq!(disk.total(), traffic, "nothing else was touched");
+    }
+}

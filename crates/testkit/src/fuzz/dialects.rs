@@ -1,0 +1,186 @@
+//! Any bytes, read as a session of a dialect and asked everything.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use boswell_dialect::{Depth, Dialect, Located, MemoryFiles, Reader, Sample, by_name, recognise};
+use boswell_model::json::{Member, Object, scan_object};
+use boswell_model::{Framing, SessionView, Slot, Tip};
+use boswell_store::{MemoryBackend, Store, check};
+
+const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
+
+/// Names under which some dialect keeps a log, an index or a side file.
+const KEYS: [&str; 16] = [
+    "sessions.json",
+    "index.json",
+    "history.jsonl",
+    "sessions-index.json",
+    "sessions/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "sessions/01990000-1234-7abc-8def-0123456789ab.json",
+    "sessions/index.json",
+    "01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "01990000-1234-7abc-8def-0123456789ab.json",
+    "-p/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "--p--/2026-10-05T08-00-00-000Z_01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "projects/-p/01990000-1234-7abc-8def-0123456789ab.jsonl",
+    "projects/-p/sessions-index.json",
+    "projects/-p/memory/MEMORY.md",
+    "session_index.jsonl",
+    "sessions/2026/10/05/rollout-2026-10-05T08-00-00-01990000-1234-7abc-8def-0123456789ab.jsonl",
+];
+
+/// Reads the bytes as the dialect of that name; does nothing if it is not there.
+pub(super) fn named(name: &str, bytes: &[u8]) {
+    let Some(dialect) = by_name(name) else { return };
+    let mut framings = vec![Framing::Lines, Framing::Document, Framing::Rows("messages")];
+    for key in ["x.jsonl", "x.json"] {
+        let own = dialect.framing(key);
+        if !framings.contains(&own) {
+            framings.push(own);
+        }
+    }
+    for framing in framings {
+        session(dialect, framing, bytes);
+    }
+    through_the_store(dialect, bytes);
+    files(dialect, bytes);
+    whose(bytes);
+}
+
+fn located(framing: Framing, bytes: &[u8]) -> Located {
+    let row = bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
+    Located {
+        id: ID.to_owned(),
+        key: Some("x".to_owned()),
+        framing,
+        size: bytes.len() as u64,
+        modified: None,
+        row,
+        hidden: None,
+        owner: None,
+    }
+}
+
+fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
+    let located = located(framing, bytes);
+    let read = Reader::read(dialect, &located, bytes, Depth::Facts);
+    let heads = Reader::read(dialect, &located, bytes, Depth::Heads);
+    assert_eq!(read.log.heads.len(), heads.log.heads.len(), "depth does not change what is a record");
+    let count = read.log.heads.len();
+    assert_eq!(read.tree.len(), count, "each record has its place in the tree");
+    let payloads = Payload(bytes);
+    let view = read.view(&payloads);
+    for (slot, head) in read.log.entries() {
+        assert!(head.at + head.len <= bytes.len() as u64, "records lie inside the file");
+        record(dialect, &view, slot);
+    }
+    if let Ok(tip) = dialect.tip(&view) {
+        ask_at(dialect, &view, tip);
+    }
+    ask_at(dialect, &view, Tip::Root);
+    // Any entry can be asked for, not only the tip; a few, spread over the file.
+    for slot in read.log.slots().step_by(count / 4 + 1) {
+        ask_at(dialect, &view, Tip::At(slot));
+    }
+    let mut problems = Vec::new();
+    let _ = dialect.check(&view, &read.facts, &mut problems);
+    let _ = dialect.links(&read.facts, ID);
+    if let Some(command) = dialect.resume(&read.facts, &located) {
+        assert!(!command.argv.is_empty() && command.argv.iter().all(|word| !word.contains('\0')));
+    }
+}
+
+fn record(dialect: &dyn Dialect, view: &SessionView<'_>, slot: Slot) {
+    let Ok(payload) = view.payload(slot) else { return };
+    let read = view.with_object(slot, |object| {
+        let shown = dialect.view(object);
+        let _ = (shown.text(), dialect.touched(&shown), dialect.is_record(object));
+    });
+    assert!(matches!(read, Ok(Some(()))), "the bytes of a head are a record");
+    let mut members = Vec::new();
+    assert!(scan_object(&dialect.redact(&payload), &mut members).is_ok(), "a redacted record is a record");
+}
+
+fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
+    let inside = |slot: Slot| slot.index() < view.log.heads.len();
+    assert!(tip.slot().is_none_or(inside), "the tip is an entry");
+    assert!(dialect.leaf(view, tip).is_none_or(inside), "the leaf is an entry");
+    if let Ok(branch) = dialect.branch(view, tip) {
+        let mut seen = HashSet::new();
+        assert!(branch.iter().all(|slot| inside(*slot) && seen.insert(*slot)), "a branch holds each entry once");
+    }
+    let Ok(context) = dialect.context(view, tip) else { return };
+    for item in &context.items {
+        assert!(item.slots().all(inside), "a message is made of entries");
+        let payloads: Vec<_> = item.slots().filter_map(|slot| view.payload(slot).ok()).collect();
+        let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
+        let objects: Vec<Object<'_>> = payloads.iter().zip(&scanned).map(|(bytes, m)| Object::new(bytes, m)).collect();
+        let message = dialect.render(item, &objects);
+        for json in message.content.iter().chain(&message.native) {
+            assert!(boswell_model::json::Raw::parse(&json.to_bytes()).is_ok(), "a rendered message is JSON");
+        }
+    }
+}
+
+fn members(bytes: &[u8]) -> Vec<Member> {
+    let mut members = Vec::new();
+    let _ = scan_object(bytes, &mut members);
+    members
+}
+
+/// The same bytes behind a backend: summary, check, and an export that gives every byte back.
+fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
+    let mut backend = MemoryBackend::default();
+    backend.put("x", bytes, None);
+    let store = Store::on(dialect, Arc::new(backend), "memory");
+    let located = located(dialect.framing("x"), bytes);
+    let _ = store.summary(&located);
+    let Ok(session) = store.read(&located, Depth::Facts) else { return };
+    let _ = check(&session);
+    let mut exported = Vec::new();
+    let done = session.export(&mut |piece| {
+        exported.extend_from_slice(piece);
+        Ok(())
+    });
+    assert!(done.is_ok() && exported == bytes, "an export gives every byte back");
+}
+
+/// The same bytes as every file that a listing might look into.
+fn files(dialect: &dyn Dialect, bytes: &[u8]) {
+    let mut files = MemoryFiles::default();
+    for key in KEYS {
+        files.put(key, bytes, None);
+    }
+    let _ = dialect.memory(&files);
+    let Ok(found) = dialect.discover(&files) else { return };
+    for located in found.sessions.iter().take(20) {
+        let _ = dialect.side_files(&files, located);
+        let mut facts = dialect.begin(located);
+        let _ = dialect.fold_side_files(&files, located, &mut facts);
+        assert!(!located.id.starts_with('-') || !dialect.id_is_valid(&located.id), "no valid id looks like an option");
+    }
+}
+
+fn whose(bytes: &[u8]) {
+    let lines: Vec<(&[u8], Vec<Member>)> = bytes
+        .split(|byte| *byte == b'\n')
+        .take(8)
+        .filter_map(|line| {
+            let mut members = Vec::new();
+            let end = scan_object(line, &mut members).ok()?;
+            Some((&line[..end], members))
+        })
+        .collect();
+    let records: Vec<Object<'_>> = lines.iter().map(|(line, members)| Object::new(line, members)).collect();
+    let folders = ["-p".to_owned(), "projects".to_owned()];
+    let _ = recognise(&Sample { name: "x.jsonl", folders: &folders, records: &records });
+}
+
+struct Payload<'b>(&'b [u8]);
+
+impl boswell_model::Payloads for Payload<'_> {
+    fn payload(&self, at: u64, len: u64) -> boswell_model::Result<std::borrow::Cow<'_, [u8]>> {
+        self.0.payload(at, len)
+    }
+}

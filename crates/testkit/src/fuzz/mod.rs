@@ -1,0 +1,73 @@
+//! Functions that must return, whatever bytes they get.
+//!
+//! Each takes one input and asserts what the code under it promises; returning is passing. `cargo xtask fuzz` runs them with a blind
+//! mutator, `fuzz/` under a coverage-guided one. A dialect's target has the dialect's name.
+
+mod dialects;
+mod json;
+mod spans;
+mod splice;
+mod time;
+
+/// A name, and what to run.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
+    ("scanner", json::scanner),
+    ("spans", spans::spans),
+    ("splice", splice::splice),
+    ("time", time::time),
+    ("claude", |bytes| dialects::named("claude", bytes)),
+    ("codex", |bytes| dialects::named("codex", bytes)),
+    ("pi", |bytes| dialects::named("pi", bytes)),
+    ("omp", |bytes| dialects::named("omp", bytes)),
+    ("xcsh", |bytes| dialects::named("xcsh", bytes)),
+    ("boswell", |bytes| dialects::named("boswell", bytes)),
+    ("myagents", |bytes| dialects::named("myagents", bytes)),
+    ("clinvoker", |bytes| dialects::named("clinvoker", bytes)),
+    ("oas", |bytes| dialects::named("oas", bytes)),
+    ("unknown", |bytes| dialects::named("unknown", bytes)),
+];
+
+/// The target of that name.
+pub fn named(name: &str) -> Option<Target> {
+    TARGETS.iter().find(|(known, _)| *known == name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+    use crate::make::{claude, codex, pi};
+
+    #[test]
+    fn every_dialect_has_a_target() {
+        for dialect in boswell_dialect::all() {
+            assert!(named(dialect.name()).is_some(), "add `{}` to the targets", dialect.name());
+        }
+    }
+
+    #[test]
+    fn every_target_returns_on_good_and_on_broken_input() {
+        let good = [
+            pi::file(pi::Shape::ALL[0], pi::Flavour::Pi, pi::Place::of("/p"), 1).bytes().to_vec(),
+            claude::file(claude::Shape::ALL[0], "/p", 1).bytes().to_vec(),
+            codex::rollout(codex::Shape::ALL[0], "/p", None, 1).bytes().to_vec(),
+        ];
+        let mut rng = Rng::new(1);
+        for (name, run) in TARGETS {
+            for bytes in &good {
+                run(bytes);
+                let mut broken = bytes.clone();
+                for _ in 0..20 {
+                    let at = rng.below(broken.len());
+                    broken[at] = *rng.pick(b"{}\"\\\n\0\xff0,:");
+                }
+                run(&broken);
+                run(&broken[..rng.below(broken.len())]);
+            }
+            assert!(named(name).is_some());
+        }
+    }
+}
