@@ -2,13 +2,15 @@
 
 use boswell_dialect::Dialect;
 use boswell_model::json::Object;
-use boswell_model::{Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef, Splitter};
+use boswell_model::{
+    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef, Splitter,
+};
 
 use crate::text::Field;
 
 /// How much is read at once.
 const CHUNK: u64 = 1 << 20;
-/// A document or a plain text larger than this is left unread.
+/// A document or a plain text larger than this is an error.
 const LARGEST_WHOLE: u64 = 1 << 30;
 
 /// One thing that can be searched: the log of a session, or a file of plain text.
@@ -245,9 +247,11 @@ impl Walker<'_> {
 }
 
 fn whole(source: &Source, reader: &dyn SourceReader) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if source.len <= LARGEST_WHOLE {
-        reader.read(source, 0, source.len, &mut bytes)?;
+    if source.len > LARGEST_WHOLE {
+        let what = format!("{} is a single document of {} bytes", source.reference, source.len);
+        return Err(Error::new(ErrorKind::Invalid, what).because("such a file must be read as a whole"));
     }
+    let mut bytes = Vec::new();
+    reader.read(source, 0, source.len, &mut bytes)?;
     Ok(bytes)
 }

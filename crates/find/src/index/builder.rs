@@ -36,7 +36,7 @@ pub(crate) struct Builder {
     arena: Vec<u8>,
     /// Where each term begins in the arena, and its first bytes.
     terms: Vec<(u32, u64)>,
-    /// Cells of the terms that stand in the open block, and how many of them count: the rest is room for more.
+    /// Cells of the terms that stand in the open block, and how many of them count: there is room for every term and one more.
     touched: Vec<u32>,
     touched_count: usize,
     /// Term, and block with count, in block order.
@@ -102,8 +102,6 @@ impl Builder {
     pub(crate) fn add(&mut self, folded: &str) {
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
-        // No text has more terms than bytes.
-        self.touched.resize(self.touched.len().max(self.touched_count + folded.len() + 1), 0);
         runs::terms(folded, &mut |from, to| self.term(folded.as_bytes(), from, to));
     }
 
@@ -126,8 +124,6 @@ impl Builder {
             }
         }
         self.touched_count = 0;
-        // A line of many megabytes must not cost its size until the end.
-        self.touched.truncate(1 << 20);
         self.blocks.push(row);
     }
 
@@ -178,6 +174,7 @@ impl Builder {
         let term = self.terms.len() as u32 + 1;
         self.terms.push((self.arena.len() as u32, prefix));
         self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
+        self.touched.resize(self.terms.len() + 1, 0);
         if let Some(cell) = self.cells.get_mut(at) {
             *cell = Cell { prefix, term, tag, count: 0 };
         }

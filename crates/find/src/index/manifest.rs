@@ -4,6 +4,7 @@
 //! change. A block that no source claims is dead, which is all that deleting takes.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use boswell_model::{Result, SessionRef};
 
@@ -66,24 +67,37 @@ pub(crate) struct Manifest {
     pub(crate) next: u64,
     pub(crate) segments: Vec<SegmentRow>,
     pub(crate) sources: Vec<SourceRow>,
-    places: HashMap<SessionRef, usize>,
+    /// Where each source stands, once somebody asks out of order.
+    places: OnceLock<HashMap<SessionRef, usize>>,
 }
 
 impl Manifest {
-    /// What is known of a source.
-    pub(crate) fn source(&self, reference: &SessionRef) -> Option<&SourceRow> {
-        self.places.get(reference).and_then(|index| self.sources.get(*index))
+    /// What is known of a source; `next` is where it stands if sources come in the order of the rows, which they mostly do.
+    pub(crate) fn source_near(&self, reference: &SessionRef, next: &mut usize) -> Option<&SourceRow> {
+        let guessed = self.sources.get(*next).filter(|row| row.reference == *reference);
+        let index = if guessed.is_some() { *next } else { *self.places().get(reference)? };
+        *next = index.saturating_add(1);
+        self.sources.get(index)
+    }
+
+    fn places(&self) -> &HashMap<SessionRef, usize> {
+        self.places.get_or_init(|| {
+            self.sources.iter().enumerate().map(|(index, row)| (row.reference.clone(), index)).collect()
+        })
     }
 
     /// The row of a source, made if it is new.
     pub(crate) fn source_mut(&mut self, reference: &SessionRef) -> &mut SourceRow {
-        let index = match self.places.get(reference) {
+        let index = match self.places().get(reference) {
             Some(index) => *index,
             None => {
-                self.places.insert(reference.clone(), self.sources.len());
+                let index = self.sources.len();
+                if let Some(places) = self.places.get_mut() {
+                    places.insert(reference.clone(), index);
+                }
                 let (reference, ranges) = (reference.clone(), Vec::new());
                 self.sources.push(SourceRow { reference, generation: 0, covered: Place::START, ranges });
-                self.sources.len() - 1
+                index
             }
         };
         &mut self.sources[index]
@@ -92,7 +106,7 @@ impl Manifest {
     /// Keeps only the sources that `keep` wants.
     pub(crate) fn retain(&mut self, keep: impl FnMut(&SourceRow) -> bool) {
         self.sources.retain(keep);
-        self.places = places(&self.sources);
+        self.places = OnceLock::new();
     }
 
     /// How many blocks of each segment are alive.
@@ -132,10 +146,6 @@ impl Manifest {
     }
 }
 
-fn places(sources: &[SourceRow]) -> HashMap<SessionRef, usize> {
-    sources.iter().enumerate().map(|(index, row)| (row.reference.clone(), index)).collect()
-}
-
 fn encode_source(row: &SourceRow, out: &mut Vec<u8>) {
     for text in [&row.reference.dialect, &row.reference.id] {
         varint::put(out, text.len() as u64);
@@ -172,8 +182,7 @@ fn decode_body(body: &[u8]) -> Option<Manifest> {
     for _ in 0..reader.number()? {
         sources.push(decode_source(&mut reader)?);
     }
-    let places = places(&sources);
-    reader.is_empty().then_some(Manifest { next, segments, sources, places })
+    reader.is_empty().then_some(Manifest { next, segments, sources, places: OnceLock::new() })
 }
 
 fn decode_source(reader: &mut Reader<'_>) -> Option<SourceRow> {
@@ -208,8 +217,14 @@ mod tests {
         let manifest = some();
         let back = Manifest::decode(&manifest.encode()).unwrap();
         assert_eq!(back.sources, manifest.sources);
-        assert_eq!((back.next, back.segments), (9, manifest.segments));
-        assert_eq!(back.places.len(), 3);
+        assert_eq!((back.next, &back.segments), (9, &manifest.segments));
+        let mut next = 0;
+        for id in ["a", "c会", "b"] {
+            assert!(
+                back.source_near(&SessionRef::new("claude", id), &mut next).is_some_and(|row| row.reference.id == id)
+            );
+        }
+        assert!(back.source_near(&SessionRef::new("pi", "a"), &mut next).is_none());
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::disk::{Disk, Folder};
 
 pub(crate) use segment::{BlockRow, Fit, Segment};
-pub(crate) use snapshot::{Known, Snapshot};
+pub(crate) use snapshot::Snapshot;
 pub use update::Progress;
 
 /// A search index in a folder.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_model::{Error, Result};
 
-use super::manifest::{self, Manifest, SegmentRow};
+use super::manifest::{self, Manifest, Range, SegmentRow, SourceRow};
 use super::pages::{Paged, damaged};
 use super::segment::Segment;
 use crate::disk::{self, Disk};
@@ -19,15 +19,6 @@ pub(crate) struct Snapshot {
     pub(crate) manifest: Manifest,
     /// Beside the rows of the manifest; none where the file is missing or damaged.
     pub(crate) segments: Vec<Option<Arc<Segment>>>,
-}
-
-/// How much of a source the index knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// Nothing that still holds.
-    Nothing,
-    /// Everything up to the place in its row.
-    UpTo,
 }
 
 impl Snapshot {
@@ -56,16 +47,12 @@ impl Snapshot {
         self.segments.get(index)?.as_ref().filter(|segment| !segment.is_hurt())
     }
 
-    /// Whether what is known of a source still holds.
-    pub(crate) fn knows(&self, source: &Source) -> Known {
-        let Some(row) = self.manifest.source(&source.reference) else { return Known::Nothing };
+    /// What is known of a source, if it still holds. `next` as for [`Manifest::source_near`].
+    pub(crate) fn known(&self, source: &Source, next: &mut usize) -> Option<&SourceRow> {
+        let row = self.manifest.source_near(&source.reference, next)?;
         let fits = if source.grows() { row.covered.at <= source.len } else { row.covered.at == source.len };
-        let sound = row.generation == source.generation && fits;
-        if sound && row.ranges.iter().all(|range| self.segment(range.segment).is_some()) {
-            Known::UpTo
-        } else {
-            Known::Nothing
-        }
+        let sound = |range: &Range| self.segment(range.segment).is_some();
+        (row.generation == source.generation && fits && row.ranges.iter().all(sound)).then_some(row)
     }
 }
 

@@ -4,8 +4,8 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Index;
 use super::builder::Builder;
-use super::manifest::{Manifest, Range};
-use super::snapshot::{Known, Snapshot};
+use super::manifest::Range;
+use super::snapshot::Snapshot;
 use super::writer::Writer;
 use crate::fold;
 use crate::source::{Body, Place, Source, SourceReader, Step, Tail, walk};
@@ -138,12 +138,13 @@ impl Work {
         go_on: &mut dyn FnMut() -> bool,
         writer: &mut Writer<'_>,
     ) -> Result<()> {
+        let mut next = 0;
         for source in sources {
             if !go_on() {
                 self.progress.complete = false;
                 return Ok(());
             }
-            let mut from = start_of(&source, &writer.snapshot, &writer.manifest);
+            let mut from = start_of(&source, &writer.snapshot, &mut next);
             let begun = from.map_or(source.len, |place| place.at);
             let mut read = Ok(());
             // A source may outgrow several segments; each round goes on where the one before ended.
@@ -241,10 +242,9 @@ impl Work {
 }
 
 /// Where to begin to read a source; none if everything is known already.
-fn start_of(source: &Source, snapshot: &Snapshot, manifest: &Manifest) -> Option<Place> {
-    match (snapshot.knows(source), manifest.source(&source.reference)) {
-        (Known::UpTo, Some(row)) if row.covered.at >= source.len => None,
-        (Known::UpTo, Some(row)) => Some(row.covered),
-        _ => Some(Place::START),
+fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<Place> {
+    match snapshot.known(source, next) {
+        Some(row) => Some(row.covered).filter(|covered| covered.at < source.len),
+        None => Some(Place::START),
     }
 }

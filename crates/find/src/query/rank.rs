@@ -10,18 +10,18 @@ use crate::text::Field;
 /// More places than these do not make a hit better.
 pub(crate) const MOST_COUNT: u32 = 4;
 const HALVED_IN: f64 = 14.0 * 86_400_000.0;
-const BEST_FIELD: f64 = 1.2;
+const BEST_FIELD: f64 = 1.1;
 
 fn field_weight(field: Field) -> f64 {
     match field {
         Field::Title => BEST_FIELD,
-        Field::Prompt | Field::Summary => 1.1,
+        Field::Prompt | Field::Summary => 1.05,
         _ => 1.0,
     }
 }
 
 fn goodness(tallies: impl Iterator<Item = Tally>) -> f64 {
-    let one = |tally: Tally| 1.0 + f64::from(tally.count.min(MOST_COUNT)) / 8.0 + f64::from(u8::from(tally.whole));
+    let one = |tally: Tally| 1.0 + f64::from(tally.count.min(MOST_COUNT)) / 16.0 + f64::from(u8::from(tally.whole));
     tallies.map(one).sum::<f64>().max(1.0)
 }
 

@@ -8,7 +8,7 @@ use super::nearest::{self, Nearest};
 use super::scan::{self, Job, Pile, Scope};
 use super::sieve::Sieve;
 use super::{Counting, Order, Query, rank};
-use crate::index::{BlockRow, Index, Known, Snapshot};
+use crate::index::{BlockRow, Index, Snapshot};
 use crate::source::{Place, Source, SourceReader, Tail};
 
 pub use super::entry::Hit;
@@ -111,18 +111,18 @@ impl<'p> Plan<'p> {
         let rows = &snapshot.manifest.segments;
         let owners = rows.iter().map(|row| vec![NOBODY; row.blocks as usize]).collect();
         let mut plan = Plan { scope, snapshot, owners, tails: Vec::new(), wanted: Vec::new() };
+        let mut next = 0;
         for (index, source) in scope.sources.iter().enumerate() {
             if scope.query.filters.admit_source(source) {
                 plan.wanted.push(index);
-                plan.add(index, source);
+                plan.add(index, source, &mut next);
             }
         }
         plan
     }
 
-    fn add(&mut self, index: usize, source: &Source) {
-        let row = self.snapshot.manifest.source(&source.reference);
-        let row = row.filter(|_| self.snapshot.knows(source) == Known::UpTo);
+    fn add(&mut self, index: usize, source: &Source, next: &mut usize) {
+        let row = self.snapshot.known(source, next);
         let covered = row.map_or(Place::START, |row| row.covered);
         if covered.at < source.len {
             self.tails.push(Job { source: index, from: covered, to: source.len, tail: Tail::Whole });

@@ -264,7 +264,7 @@ fn filters_and_fields_restrict_what_is_found() {
     let mut sources = shelf.sources();
     for (source, agent) in sources.iter_mut().zip(["claude", "codex"]) {
         source.agent = agent.to_owned();
-        source.project = Some(format!("/work/{agent}-app"));
+        source.project = Some(format!("/home/dev/{agent}-app"));
         source.tags = vec![format!("Tag-{agent}")];
         source.models = vec![format!("{agent}-large")];
     }
