@@ -20,15 +20,23 @@ pub(crate) struct Clients {
 
 /// Finds or installs every client. A client that cannot be had is reported, not an error: the caller decides.
 pub(crate) fn prepare() -> Clients {
+    let mut clients = Clients { environment: Vec::new(), missing: Vec::new() };
     match node().and_then(|node| Ok((pi(&node)?, node))) {
-        Ok((package, node)) => {
-            Clients { environment: vec![("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)], missing: Vec::new() }
-        }
-        Err(error) => Clients {
-            environment: Vec::new(),
-            missing: vec![format!("tests that compare with pi {PI_VERSION} do not run: {error}")],
-        },
+        Ok((package, node)) => clients.environment.extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
+        Err(error) => clients.missing.push(format!("tests that compare with pi {PI_VERSION} do not run: {error}")),
     }
+    if let Err(error) = strace() {
+        clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
+    }
+    clients
+}
+
+/// Shows the tests in which order the writer asks the system for what. Linux only.
+fn strace() -> Outcome {
+    if !cfg!(target_os = "linux") || workspace::on_path("strace").is_some() {
+        return Ok(());
+    }
+    install(&["strace"], "strace is needed; install it and run again")
 }
 
 fn node() -> Outcome<PathBuf> {
@@ -52,14 +60,20 @@ fn major_version(text: &str) -> Option<u32> {
     text.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-/// Only root on a Debian-like system can install without asking anybody; everyone else is told what to do.
 fn install_node() -> Outcome {
+    install(&["nodejs", "npm"], &format!("node {OLDEST_NODE} or newer and npm are needed; install them and run again"))
+}
+
+/// Only root on a Debian-like system can install without asking anybody; everyone else is told what to do.
+fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
-        return Err(format!("node {OLDEST_NODE} or newer and npm are needed; install them and run again").into());
+        return Err(instead.to_owned().into());
     }
-    println!("xtask: node and npm are missing; running `apt-get update` and `apt-get install -y nodejs npm`");
+    println!("xtask: running `apt-get update` and `apt-get install -y {}`", packages.join(" "));
     apt_get(&["update"])?;
-    apt_get(&["install", "-y", "--no-install-recommends", "nodejs", "npm"])
+    let mut arguments = vec!["install", "-y", "--no-install-recommends"];
+    arguments.extend(packages);
+    apt_get(&arguments)
 }
 
 fn apt_get(arguments: &[&str]) -> Outcome {

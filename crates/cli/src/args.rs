@@ -23,13 +23,13 @@ pub(crate) struct Args {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Global {
     /// Boswell's own folder [default: the platform's data directory + `boswell`]
-    #[arg(long, global = true, env = "BOSWELL_HOME", value_name = "DIR")]
+    #[arg(long, global = true, env = "BOSWELL_HOME", hide_env_values = true, value_name = "DIR")]
     pub(crate) home: Option<std::path::PathBuf>,
     /// Exactly these stores instead of the discovered ones, such as `claude=/home/me/.claude` (repeatable)
     #[arg(long = "store", global = true, value_name = "DIALECT=PATH")]
     pub(crate) stores: Vec<String>,
     /// Write nothing outside boswell's own folder
-    #[arg(long, global = true, env = "BOSWELL_READ_ONLY", value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, global = true, env = "BOSWELL_READ_ONLY", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) read_only: bool,
     /// JSON Lines on stdout
     #[arg(long, global = true)]

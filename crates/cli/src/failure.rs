@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind};
 
+use crate::output::json_line;
 use crate::terminal::escape;
 
 /// The exit code for an error of that kind.
@@ -29,7 +30,7 @@ pub(crate) fn report(error: &Error, json: bool) -> ExitCode {
             .with("kind", error.kind().word())
             .with("message", full_text(error))
             .with("hint", error.hint());
-        eprintln!("{line}");
+        eprintln!("{}", json_line(&line));
     } else {
         eprintln!("error: {}", escape(&error.to_string()));
         for reason in reasons(error) {

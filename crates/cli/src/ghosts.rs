@@ -59,6 +59,16 @@ fn ghost(reference: SessionRef, store: StoreId, facts: Facts) -> Conversation {
         hidden: Some("ghost"),
         owner: None,
     };
-    let summary = Summary { reference, located, path: None, facts, complete: false, records: 0, leaf: None, gaps: 0 };
+    let summary = Summary {
+        reference,
+        located,
+        path: None,
+        facts,
+        complete: false,
+        records: 0,
+        leaf: None,
+        conversation: false,
+        gaps: 0,
+    };
     Conversation { front: (store, summary), linked: Vec::new(), dangling: Vec::new() }
 }

@@ -13,7 +13,7 @@ use boswell_store::disk::RealDisk;
 use boswell_store::locks::Locks;
 use boswell_store::{
     Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores, Summaries,
-    SystemChance,
+    Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
@@ -151,6 +151,11 @@ impl Machine {
 
     /// Adds what notes say of sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
+        for (_, summary) in conversations.iter_mut().map(|conversation| &mut conversation.front) {
+            if summary.reference.dialect == "boswell" {
+                summary.facts.status = Some(own_status(summary, self.now));
+            }
+        }
         if self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
             let notes = self.notes()?.all();
             for conversation in conversations {
@@ -208,6 +213,18 @@ impl Machine {
 /// Dialects whose agents note which session a terminal was used for.
 fn is_pi_like(dialect: &str) -> bool {
     matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
+}
+
+/// How long one of our own sessions may be idle before it is shown as paused.
+const IDLE: i64 = 60 * 60 * 1000;
+
+/// The status of one of our own sessions: active unless it was ended, and paused once nothing happened for an hour.
+fn own_status(summary: &Summary, now: Instant) -> String {
+    match summary.facts.status.as_deref() {
+        Some(status) if status != "active" => status.to_owned(),
+        _ if summary.last_active().is_some_and(|at| now.millis() - at.millis() > IDLE) => "paused".to_owned(),
+        _ => "active".to_owned(),
+    }
 }
 
 /// What the user said of a session comes before what its log says.

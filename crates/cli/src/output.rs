@@ -33,10 +33,9 @@ impl Output {
 
     /// One JSON line.
     pub(crate) fn object(&mut self, value: &Json) -> Result<()> {
-        let mut bytes = value.to_bytes();
-        escape_harmful(&mut bytes);
-        bytes.push(b'\n');
-        self.bytes(&bytes)
+        let mut line = json_line(value);
+        line.push('\n');
+        self.bytes(line.as_bytes())
     }
 
     /// One line of text that is harmless already.
@@ -87,25 +86,62 @@ impl Output {
     }
 }
 
-/// JSON escapes only what it must; a terminal needs the rest of the control characters escaped too. They can stand only
-/// inside strings, where `\u` is theirs.
-fn escape_harmful(bytes: &mut Vec<u8>) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+/// A value on one line that a terminal can show: valid UTF-8 without control characters.
+///
+/// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes that are not UTF-8,
+/// and white space other than blanks between their tokens.
+pub(crate) fn json_line(value: &Json) -> String {
+    // A record may be many megabytes long: what is fine as it is must not be copied.
+    let text = String::from_utf8(value.to_bytes())
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = whole_characters(text);
     if !text.chars().any(is_harmful) {
-        return;
+        return text;
     }
     let mut out = String::with_capacity(text.len() + 64);
     let mut units = [0; 2];
+    let (mut in_string, mut escaped) = (false, false);
     for c in text.chars() {
-        if is_harmful(c) {
+        if !is_harmful(c) {
+            out.push(c);
+        } else if in_string {
             for unit in c.encode_utf16(&mut units) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
         } else {
-            out.push(c);
+            out.push(' ');
         }
+        in_string ^= c == '"' && !escaped;
+        escaped = in_string && c == '\\' && !escaped;
     }
-    *bytes = out.into_bytes();
+    out
+}
+
+/// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and strict parsers refuse.
+fn whole_characters(text: String) -> String {
+    if !text.contains("\\ud") && !text.contains("\\uD") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let (shown, len) = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (escape.get(..12), 12),
+            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), 6),
+            _ => (escape.get(..2), 2),
+        };
+        out.push_str(shown.unwrap_or(escape));
+        rest = escape.get(len..).unwrap_or("");
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The code unit of a `\u` escape at the beginning of the text.
+fn unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
 
 #[cfg(test)]
@@ -115,11 +151,27 @@ mod tests {
     #[test]
     fn json_lines_hold_no_control_characters_and_mean_the_same() {
         let value = Json::object().with("t", "a\u{9b}\u{202e}\u{7f}会\u{e0041}");
-        let mut bytes = value.to_bytes();
-        escape_harmful(&mut bytes);
-        let text = String::from_utf8(bytes).unwrap();
+        let text = json_line(&value);
         assert_eq!(text, "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\"}");
         let back: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["t"], "a\u{9b}\u{202e}\u{7f}会\u{e0041}");
+    }
+
+    #[test]
+    fn white_space_between_tokens_becomes_blank_and_bytes_that_are_not_utf8_are_replaced() {
+        let value = Json::object().with("a", Json::Raw(b"{\t\"q\\\\\":\r\n\"\xff\x7f\\\"\t\"}".to_vec()));
+        let text = json_line(&value);
+        assert_eq!(text, "{\"a\":{ \"q\\\\\":  \"\u{fffd}\\u007f\\\"\\u0009\"}}");
+    }
+
+    #[test]
+    fn halves_of_characters_are_replaced_and_whole_ones_kept() {
+        let whole = |text: &str| whole_characters(text.to_owned());
+        assert_eq!(
+            whole(r#""\ud83d\ude80 \uD83D x \ude80\n\ud83d\u0041""#),
+            r#""\ud83d\ude80 \ufffd x \ufffd\n\ufffd\u0041""#
+        );
+        assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
+        assert_eq!(whole("会话"), "会话");
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON shapes of the command line's contract.
 
 use boswell_model::json::Json;
-use boswell_model::{Block, Flags, MediaSource, Slot, Usage, View};
+use boswell_model::{Block, Flags, Framing, MediaSource, Slot, Usage, View};
 use boswell_store::{Conversation, Session, Store, Stores, Summary};
 
 /// The `session` shape of a summary.
@@ -12,6 +12,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
     let usage = if total.is_unknown() || !summary.complete { facts.stated.usage } else { total };
     let kinds = facts.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
     let has_log = summary.located.key.is_some();
+    let has_messages = summary.located.framing != Framing::Document;
     Json::object()
         .with("v", 1)
         .with("type", "session")
@@ -33,10 +34,10 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("last_active", summary.last_active().map(|t| t.to_rfc3339()))
         .with("revision", has_log.then(|| summary.located.size.to_string()))
         .with("leaf", summary.leaf.as_deref())
-        .with("messages", known(facts.messages).filter(|_| has_log).or(facts.stated.messages))
+        .with("messages", crate::command::list::messages(summary))
         .with("turns", known(facts.turns).filter(|_| has_log && facts.stated.turns.is_none()).or(facts.stated.turns))
         .with("entries", known(summary.records).filter(|_| has_log))
-        .with("tool_calls", known(facts.tool_calls).filter(|_| has_log))
+        .with("tool_calls", known(facts.tool_calls).filter(|_| has_log && has_messages))
         .with("duration_ms", facts.duration_ms.filter(|_| summary.complete))
         .with("kinds", if summary.complete { Json::Object(kinds) } else { Json::Null })
         .with("tokens", tokens(&usage))

@@ -54,6 +54,12 @@ impl<'d> Reader<'d> {
         Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts, end: 0 }
     }
 
+    /// Goes on where a file of whole lines ended when it was read before.
+    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: Facts) -> Self {
+        let end = log.bytes;
+        Reader { dialect, depth, framing: Framing::Lines, splitter: Splitter::default(), log, facts, end }
+    }
+
     /// Takes the next line.
     pub fn line(&mut self, line: Line<'_>) {
         self.log.lines = line.number;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{EntryKind, Head, Name, Names, Slot, Span};
 
 /// The heads of a session's records in file order. A session of a gigabyte costs some megabytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Log {
     /// One head a record.
     pub heads: Vec<Head>,

@@ -17,9 +17,9 @@ impl Name {
 }
 
 /// The table of names of one session: about fifty bytes a UUID.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Names {
-    text: Vec<u8>,
+    text: String,
     ends: Vec<u32>,
     table: HashTable<Name>,
     state: DefaultHashBuilder,
@@ -30,29 +30,29 @@ impl Names {
     ///
     /// None only when the table is full (four gigabytes of ids): the entry then counts as one without an id.
     pub fn intern(&mut self, text: &str) -> Option<Name> {
-        let hash = hash_of(&self.state, text.as_bytes());
-        let (bytes, ends) = (&self.text, &self.ends);
-        if let Some(found) = self.table.find(hash, |n| slice(bytes, ends, *n) == text.as_bytes()) {
+        let hash = hash_of(&self.state, text);
+        let (texts, ends) = (&self.text, &self.ends);
+        if let Some(found) = self.table.find(hash, |n| slice(texts, ends, *n) == text) {
             return Some(*found);
         }
         let end = u32::try_from(self.text.len() + text.len()).ok()?;
         let name = Name(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
-        self.text.extend_from_slice(text.as_bytes());
+        self.text.push_str(text);
         self.ends.push(end);
-        let (bytes, ends, state) = (&self.text, &self.ends, &self.state);
-        self.table.insert_unique(hash, name, |n| hash_of(state, slice(bytes, ends, *n)));
+        let (texts, ends, state) = (&self.text, &self.ends, &self.state);
+        self.table.insert_unique(hash, name, |n| hash_of(state, slice(texts, ends, *n)));
         Some(name)
     }
 
     /// The name of `text` if it has been seen.
     pub fn find(&self, text: &str) -> Option<Name> {
-        let hash = hash_of(&self.state, text.as_bytes());
-        self.table.find(hash, |n| slice(&self.text, &self.ends, *n) == text.as_bytes()).copied()
+        let hash = hash_of(&self.state, text);
+        self.table.find(hash, |n| slice(&self.text, &self.ends, *n) == text).copied()
     }
 
     /// The text of a name of this table.
     pub fn text(&self, name: Name) -> &str {
-        std::str::from_utf8(slice(&self.text, &self.ends, name)).unwrap_or_default()
+        slice(&self.text, &self.ends, name)
     }
 
     /// How many there are.
@@ -66,14 +66,15 @@ impl Names {
     }
 }
 
-fn hash_of(state: &DefaultHashBuilder, bytes: &[u8]) -> u64 {
-    state.hash_one(bytes)
+fn hash_of(state: &DefaultHashBuilder, text: &str) -> u64 {
+    // As bytes: a `str` hashes its end mark too.
+    state.hash_one(text.as_bytes())
 }
 
-fn slice<'t>(text: &'t [u8], ends: &[u32], name: Name) -> &'t [u8] {
+fn slice<'t>(text: &'t str, ends: &[u32], name: Name) -> &'t str {
     let start = name.index().checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |e| *e as usize);
     let end = ends.get(name.index()).map_or(start, |e| *e as usize);
-    text.get(start..end).unwrap_or(b"")
+    text.get(start..end).unwrap_or("")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::json::{Member, Object, Quotes, scan_indexed, scan_object};
+use crate::json::{Member, Object, Quotes, Raw, scan_indexed, scan_object};
 
 /// A stretch of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,11 @@ impl Splitter {
             return;
         }
         let Ok(len) = scan_object(rest, &mut self.members) else {
-            emit_gap(&whole, start, rest.len(), Gap::Garbage, sink);
+            let body = rest.trim_ascii_end();
+            match Raw::parse(body).map(|array| items_in(body, array)) {
+                Ok(items) if body.starts_with(b"[") => self.items(&whole, start, rest, items, sink),
+                _ => emit_gap(&whole, start, rest.len(), Gap::Garbage, sink),
+            }
             return;
         };
         let body = rest.get(..len).unwrap_or(rest);
@@ -199,10 +203,19 @@ impl Splitter {
 
     /// The items of the array under `key` are records; brackets, commas and all other members are frame.
     fn rows(&mut self, whole: &Line<'_>, start: usize, body: &[u8], key: &str, sink: &mut dyn FnMut(Piece<'_>)) {
-        let items: Vec<(usize, usize)> = Object::new(body, &self.members)
-            .get(key)
-            .map(|array| array.items().map(|item| (offset_in(body, item.bytes()), item.bytes().len())).collect())
-            .unwrap_or_default();
+        let items = Object::new(body, &self.members).get(key).map(|array| items_in(body, array)).unwrap_or_default();
+        self.items(whole, start, body, items, sink);
+    }
+
+    /// Those items that are objects are records, all else is frame.
+    fn items(
+        &mut self,
+        whole: &Line<'_>,
+        start: usize,
+        body: &[u8],
+        items: Vec<(usize, usize)>,
+        sink: &mut dyn FnMut(Piece<'_>),
+    ) {
         let mut at = 0;
         let mut nth = 0;
         for (item, len) in items {
@@ -285,6 +298,11 @@ fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
 
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Where the items of an array stand in the text that holds it, and how long they are.
+fn items_in(body: &[u8], array: Raw<'_>) -> Vec<(usize, usize)> {
+    array.items().map(|item| (offset_in(body, item.bytes()), item.bytes().len())).collect()
 }
 
 fn offset_in(whole: &[u8], part: &[u8]) -> usize {
@@ -437,6 +455,25 @@ mod tests {
             }
         });
         out
+    }
+
+    #[test]
+    fn the_objects_of_an_array_are_records_and_all_else_is_frame() {
+        let tiles = |bytes: &[u8]| {
+            let mut kinds = Vec::new();
+            let mut all = Vec::new();
+            Splitter::default().document(bytes, Framing::Document, &mut |piece| {
+                assert_eq!(piece.span.at, all.len() as u64, "spans follow each other");
+                all.extend_from_slice(piece.bytes);
+                kinds.push(matches!(piece.span.kind, SpanKind::Record { .. }));
+            });
+            assert_eq!(all, bytes, "spans tile the file");
+            kinds.into_iter().filter(|is_record| *is_record).count()
+        };
+        assert_eq!(tiles(b"\xEF\xBB\xBF [\n {\"a\":1},\n 7, {\"b\":[{}]}\n]\n"), 2);
+        assert_eq!(tiles(b"[]"), 0);
+        assert_eq!(tiles(b"[{\"a\":1}"), 0, "torn");
+        assert_eq!(tiles(b"[{\"a\":1}] x"), 0, "followed by something else");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! `hammer ROLE HOME SESSION NAME COUNT [BATCH]`. Each entry is called `NAME-NUMBER`, which is its id or begins its text, and
 //! is printed once the entry is acknowledged. Roles: `create` and `defer` (make the session, visible at once or with its first
-//! answer), `drive` (one lease for all), `share` (a lease for each batch), `annotate` (no lease), `hold` (takes the lease and
-//! waits for the end of its input), `read` (reads until the end of its input), `foreign` (appends to the file that SESSION
-//! names, without any lock, whole lines and half ones).
+//! answer), `drive` (one lease for all), `share` (a lease for each batch), `annotate` and `note` (no lease; with labels and
+//! without), `hold` (takes the lease and waits for the end of its input), `read` (reads until the end of its input), `foreign`
+//! (appends to the file that SESSION names, without any lock, whole lines and half ones).
 
 #![expect(clippy::print_stdout, reason = "what it prints is what the tests look at")]
 
@@ -39,7 +39,8 @@ fn main() -> Result<()> {
         "defer" => create(&task, Visible::WithFirstAnswer),
         "drive" => drive(&task),
         "share" => share(&task),
-        "annotate" => annotate(&task),
+        "annotate" => annotate(&task, 3),
+        "note" => annotate(&task, 2),
         "hold" => hold(&task),
         "read" => read(&task),
         "foreign" => foreign(&task).map_err(|error| Error::io(&task.session, "append to", error)),
@@ -104,16 +105,16 @@ fn share(task: &Task) -> Result<()> {
     Ok(())
 }
 
-fn annotate(task: &Task) -> Result<()> {
+fn annotate(task: &Task, kinds: usize) -> Result<()> {
     let store = Store::open(&task.home)?;
     for number in 0..task.count {
-        let body = match number % 3 {
+        let body = match number % kinds {
             0 => Body::Title(format!("{} {number}", task.name)),
-            1 => Body::Label { target: "first".to_owned(), label: Some(format!("{}-{number}", task.name)) },
-            _ => {
+            1 => {
                 let tags = Json::Array(vec![Json::from(task.name.as_str())]);
                 Body::Custom { kind: "boswell.tags".to_owned(), data: Some(Json::object().with("tags", tags)) }
             }
+            _ => Body::Label { target: "first".to_owned(), label: Some(format!("{}-{number}", task.name)) },
         };
         let draft = Draft::new(body).with_id(format!("{}-{number}", task.name));
         say(&[store.annotate(&task.session, draft)?])?;

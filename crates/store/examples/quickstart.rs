@@ -7,7 +7,10 @@
 use boswell_store::{Draft, NewSession, Outcome, Store};
 
 fn main() -> boswell_store::Result<()> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "boswell-quickstart".to_owned());
+    run(&std::env::args().nth(1).unwrap_or_else(|| "boswell-quickstart".to_owned()))
+}
+
+pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     let store = Store::open(folder)?; // a folder, created if absent
     let writer = store.create(NewSession::in_project("/work/demo"))?; // holds the session's lease
     let asked = writer.append(Draft::user("why is the build red?"))?; // blocks until durable

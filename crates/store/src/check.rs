@@ -161,7 +161,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         for (id, name, _) in view.calls() {
             match calls.get(id) {
                 // One record may stand in the file twice; that is reported as what it is.
-                Some(known) if known.owner == head.id && head.id.is_some() => {}
+                Some(known) if known.slot != slot && known.owner == head.id && head.id.is_some() => {}
                 Some(known) => {
                     let detail = format!("the call `{}` stands at line {} already", id.escape_debug(), known.line);
                     problems.push(Problem {

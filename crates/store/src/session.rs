@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{
-    Context, ContextItem, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef, SessionView,
-    Slot, Tip, Tree, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef,
+    SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -106,6 +106,26 @@ impl Session {
         Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
+    /// The same session once its log has grown to `located`, read only from where this snapshot ends.
+    ///
+    /// For a log of whole lines that has nothing beside it: facts from other files are not looked at again.
+    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: Located) -> Result<Session> {
+        let log = self.read.log.clone();
+        let (from, next) = (self.end, log.lines + 1);
+        let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.facts.clone());
+        let end = object.lines(from, next, &mut |line| reader.line(line))?;
+        let (path, read, blobs) = (self.path.clone(), reader.finish(), self.blobs.clone());
+        Ok(Session {
+            dialect: self.dialect,
+            located,
+            path,
+            read,
+            object: Records(Mutex::new(Some(object))),
+            end,
+            blobs,
+        })
+    }
+
     /// Which session it is. The id is the listing's, by which it can be found again.
     pub fn reference(&self) -> SessionRef {
         SessionRef::new(self.dialect.name(), &self.located.id)
@@ -129,6 +149,12 @@ impl Session {
     /// The heads of its records.
     pub fn log(&self) -> &Log {
         &self.read.log
+    }
+
+    /// The record that describes the session, where its dialect has one. A second one is a record like any other: a fork
+    /// may hold that of its source.
+    pub fn header(&self) -> Option<Slot> {
+        header(&self.read.log)
     }
 
     /// The tree of its entries.
@@ -239,6 +265,10 @@ impl Session {
         Error::new(ErrorKind::Conflict, format!("session {} changed while it was read", self.located.id))
             .hinting("run the command again")
     }
+}
+
+pub(crate) fn header(log: &Log) -> Option<Slot> {
+    log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot)
 }
 
 fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {

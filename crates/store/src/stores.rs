@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::{
     Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name, recognise,
 };
-use boswell_model::json::{Member, Object, scan_object};
+use boswell_model::json::{Member, Object, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
 use crate::{Session, Store, Summary};
+
+/// How much of a file is read to find out whether it is one document.
+const LARGEST_WHOLE: u64 = 64 << 20;
 
 /// A store of a set, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,7 +129,9 @@ impl Stores {
             return Ok(found);
         }
         let backend = FsBackend::new(folder);
-        let Some(info) = backend.stat(&name)? else {
+        let seen =
+            backend.stat(&name).map_err(|error| if is_other(&backend, &name) { no_file(path) } else { error })?;
+        let Some(info) = seen else {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())));
         };
         if info.kind != FileKind::File {
@@ -200,6 +205,17 @@ pub struct Summaries {
     pub store_errors: Vec<(StoreId, Error)>,
 }
 
+/// Whether the folder itself says that the name stands for nothing that could be opened, such as a link to itself.
+fn is_other(backend: &FsBackend, name: &str) -> bool {
+    let listing = backend.list("").unwrap_or_default();
+    listing.iter().any(|info| info.key == name && info.kind == FileKind::Other)
+}
+
+fn no_file(path: &Path) -> Error {
+    Error::new(ErrorKind::Invalid, format!("`{}` is not a regular file", path.display()))
+        .because("it is a link that leads back to itself, or to nothing that can be read")
+}
+
 fn is_folder(path: &Path) -> bool {
     FsBackend::new(path).stat("").ok().flatten().is_some_and(|info| info.is_folder())
 }
@@ -217,7 +233,9 @@ fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static 
             scanned.push((start, len, members));
         }
     }
-    let whole = scanned.is_empty().then(|| object.read(0, 64 << 20)).transpose()?;
+    let whole = if scanned.is_empty() || spans_lines(&head) { Some(object.read(0, LARGEST_WHOLE)?) } else { None };
+    // A log may begin in the middle of something; only what is JSON from end to end is one document.
+    let whole = whole.filter(|bytes| scanned.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok());
     let mut members = Vec::new();
     let records: Vec<Object<'_>> = match &whole {
         Some(bytes) => {
@@ -233,10 +251,23 @@ fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static 
     let sample = Sample { name: info.name(), folders: &folders, records: &records };
     let dialect = recognise(&sample);
     let framing = match (dialect.recognises(&sample), &whole) {
-        (Likeness::No, Some(_)) if !records.is_empty() => Framing::Document,
+        (Likeness::No, Some(bytes)) if !records.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok() => {
+            Framing::Document
+        }
         _ => dialect.framing(&info.key),
     };
     Ok((dialect, framing))
+}
+
+/// Whether the file begins with a value that does not end on its line.
+fn spans_lines(head: &[u8]) -> bool {
+    let text = without_bom(head).trim_ascii_start();
+    let line = text.split(|b| *b == b'\n').next().unwrap_or(text);
+    text.starts_with(b"[") || text.starts_with(b"{") && scan_object(line, &mut Vec::new()).is_err()
+}
+
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
 fn lines_of(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
-use boswell_model::{EntryKind, Facts, Framing, Instant, Payloads, Result, SessionRef};
+use boswell_model::{Facts, Framing, Instant, Log, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -27,6 +27,8 @@ pub struct Summary {
     pub records: u64,
     /// Entry that the conversation stands at, where the whole log was read.
     pub leaf: Option<String>,
+    /// Whether a message or something else of a conversation was seen.
+    pub conversation: bool,
     /// How many stretches of the log are no records, as far as it was read.
     pub gaps: u64,
 }
@@ -51,11 +53,17 @@ impl Summary {
             located: located.clone(),
             path: located.key.as_deref().map(|key| backend.describe(key)),
             complete: read.log.whole,
-            records: read.log.heads.iter().filter(|head| head.kind != EntryKind::Header).count() as u64,
+            records: Summary::records_of(&read.log),
+            conversation: read.log.heads.iter().any(|head| head.kind.is_conversation()),
             gaps: read.log.gaps.len() as u64,
             facts: read.facts,
             leaf,
         })
+    }
+
+    /// How many records of a log are not its header.
+    pub fn records_of(log: &Log) -> u64 {
+        (log.heads.len() - usize::from(crate::session::header(log).is_some())) as u64
     }
 
     /// When something last happened: what the log says, else when the file changed.
@@ -79,7 +87,15 @@ impl Summary {
         self.located
             .hidden
             .or(self.facts.hidden)
-            .or((self.complete && self.records == 0 && self.located.row.is_none()).then_some("empty"))
+            .or((self.complete && self.located.row.is_none() && self.holds_nothing()).then_some("empty"))
+    }
+
+    /// Bookkeeping alone is no conversation, unless somebody gave it a name.
+    fn holds_nothing(&self) -> bool {
+        // One of our own was made by somebody who will want to find it.
+        let own = self.reference.dialect == "boswell";
+        let bare = self.located.framing == Framing::Lines && !self.conversation && self.facts.title.is_none();
+        !own && (self.records == 0 || bare)
     }
 }
 

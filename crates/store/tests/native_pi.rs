@@ -4,6 +4,7 @@
 //! xcsh that can be checked without it are checked always.
 #![expect(
     clippy::unwrap_used,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test plants, looks and stops at the first surprise"
 )]

@@ -180,6 +180,35 @@ fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
 }
 
 #[test]
+fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
+    for round in 0..5 {
+        let mut home = Home::new();
+        let folder = home.log.parent().unwrap().to_owned();
+        std::fs::remove_file(&home.log).unwrap();
+        let mut driver = home.start("defer", "first", 40, 1);
+        let mut receipts = BufReader::new(driver.stdout.take().unwrap());
+        let mut line = String::new();
+        receipts.read_line(&mut line).unwrap();
+        assert_eq!(line, "created\n");
+        // Neither needs an entry to stand on: titles and tags only.
+        let others: Vec<Child> = (0..3).map(|n| home.start("note", &format!("n{n}"), 30, 1)).collect();
+        for other in others {
+            assert_eq!(output(other).len(), 30, "round {round}");
+        }
+        let mut rest = String::new();
+        receipts.read_to_string(&mut rest).unwrap();
+        assert!(driver.wait().unwrap().success());
+        assert_eq!(rest.lines().count(), 40);
+        let names: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let [log] = names.as_slice() else { unreachable!("{names:?}") };
+        assert!(log.extension().unwrap() == "jsonl");
+        home.log.clone_from(log);
+        assert_eq!(home.judge().values().sum::<usize>(), 40 + 3 * 30);
+        assert_eq!(home.lines().1, 0);
+    }
+}
+
+#[test]
 fn a_writer_without_locks_tears_none_of_our_entries() {
     let mut races = 0;
     for round in 0..10 {
@@ -272,6 +301,24 @@ fn a_log_that_was_cut_shorter_fences_its_writer_off() {
     opened(&home).append(Draft::user("again").with_id("again")).unwrap();
     let after = std::fs::read(&home.log).unwrap();
     assert!(after.starts_with(&before) && after[before.len()] == b'\n', "the torn line stays on its own");
+}
+
+#[test]
+fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
+    let home = Home::new();
+    let writer = opened(&home);
+    let doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
+    std::fs::write(&doubt, "{}\n").unwrap();
+    let inode = |path: &PathBuf| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
+    let (bytes, old) = (std::fs::read(&home.log).unwrap(), inode(&home.log));
+    assert_eq!(writer.append(Draft::user("unsure")).unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(writer.append(Draft::user("unsure")).unwrap_err().kind(), ErrorKind::Unavailable);
+    drop(writer);
+    assert_eq!(std::fs::read(&home.log).unwrap(), bytes);
+    let writer = opened(&home);
+    assert!(inode(&home.log) != old && !doubt.exists());
+    assert_eq!(std::fs::read(&home.log).unwrap(), bytes);
+    writer.append(Draft::user("sure again")).unwrap();
 }
 
 #[test]

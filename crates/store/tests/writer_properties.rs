@@ -170,21 +170,19 @@ enum Said {
 
 impl Said {
     fn body(&self) -> (Body, What) {
+        let part = |text: &str| vec![boswell_store::Part::Text(spoken(text))];
+        let says = |role, text: &str| What::Says(role, spoken(text));
         match self {
-            Said::User(text) => (Draft::user(text).body, What::Says("user", text.clone())),
+            Said::User(text) => (Body::User(part(text)), says("user", text)),
             Said::Assistant(text) => {
-                let content = vec![boswell_store::Part::Text(text.clone())];
                 let (provider, model) = ANSWERING.split_once('/').unwrap();
                 let (provider, model) = (Some(provider.to_owned()), Some(model.to_owned()));
-                let answer = Answer { content, provider, model, ..Answer::default() };
-                (Draft::answer(answer).body, What::Says("assistant", text.clone()))
+                let answer = Answer { content: part(text), provider, model, ..Answer::default() };
+                (Draft::answer(answer).body, says("assistant", text))
             }
             Said::Extension(text) => {
-                let content = vec![boswell_store::Part::Text(text.clone())];
-                (
-                    Body::CustomMessage { kind: "x".to_owned(), content, display: true },
-                    What::Says("custom", text.clone()),
-                )
+                let body = Body::CustomMessage { kind: "x".to_owned(), content: part(text), display: true };
+                (body, says("custom", text))
             }
             Said::Custom(n) => (
                 Draft::custom("x", boswell_store::model::json::Json::object().with("n", u32::from(*n))).body,
@@ -200,12 +198,19 @@ impl Said {
     }
 }
 
+/// What begins with this stands for a text of many pages, so that a failing case can be read.
+const LONG: &str = "long:";
+
+fn spoken(text: &str) -> String {
+    text.strip_prefix(LONG).map_or_else(|| text.to_owned(), |letter| letter.repeat(20_000))
+}
+
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,12}",
         1 => "[ -~]{1,40}",
         1 => Just("line\nend \"quoted\" \\ \u{2028} 名前 🦀 \u{1}".to_owned()),
-        1 => "[a-z]{1}".prop_map(|letter| letter.repeat(20_000)),
+        1 => "[a-z]{1}".prop_map(|letter| format!("{LONG}{letter}")),
     ]
 }
 
@@ -455,6 +460,7 @@ impl Run {
                 self.appended(&receipt, None, What::Silent);
             }
             Call::Summary(number, summary) => {
+                let summary = &spoken(summary);
                 let at = number.and_then(|number| self.pick(number));
                 let receipt = self.writer.branch_with_summary(at.as_deref(), summary).unwrap();
                 self.appended(&receipt, at, What::Says("branchSummary", summary.clone()));
@@ -485,7 +491,7 @@ impl Run {
                 let draft = Draft::new(Body::Title(title.clone()));
                 self.append(draft, Expect::Any, Durability::Fsync, tip, What::Title(title.clone()));
             }
-            Call::Compact(number, summary) => self.compact(*number, summary),
+            Call::Compact(number, summary) => self.compact(*number, &spoken(summary)),
             Call::Given(id, place, said) => {
                 let ((parent, above), (body, what)) = (self.place(place, None), said.body());
                 let id = format!("given-{id}");
@@ -493,11 +499,12 @@ impl Run {
             }
             Call::Native(id, said) => {
                 let Said::User(text) = said else { return };
+                let text = spoken(text);
                 let id = format!("native-{id}");
                 let record =
                     serde_json::json!({"type": "message", "id": id, "message": {"role": "user", "content": text}});
                 let pretty = serde_json::to_vec_pretty(&record).unwrap();
-                self.given(&id, Draft::new(Body::Native(pretty)), tip, What::Says("user", text.clone()));
+                self.given(&id, Draft::new(Body::Native(pretty)), tip, What::Says("user", text));
             }
             Call::ExpectRevision { right, said } => {
                 let (body, what) = said.body();
@@ -597,4 +604,38 @@ proptest! {
             run.check();
         }
     }
+}
+
+/// Cases that failed once.
+fn tell(calls: &[Call]) {
+    let mut run = Run::start(Visible::AtOnce, 0);
+    for call in calls {
+        run.run(call);
+        run.check();
+    }
+}
+
+fn user(text: &str) -> Said {
+    Said::User(text.to_owned())
+}
+
+#[test]
+fn a_label_on_an_entry_that_is_not_forked_stays_behind() {
+    let label = Call::Label(1, Some("on the mark of a branch".to_owned()));
+    let calls = [Call::Append(Place::Tip, user("a")), Call::Branch(0), label];
+    tell(&[&calls[..], &[Call::Append(Place::Tip, user("b")), Call::Fork(None)]].concat());
+}
+
+#[test]
+fn a_compaction_that_keeps_from_an_entry_that_is_not_forked_keeps_as_much_in_the_fork() {
+    let answer = Said::Assistant("b".to_owned());
+    let calls = [Call::Append(Place::Tip, user("a")), Call::Branch(0), Call::Append(Place::Tip, answer)];
+    let compact = Call::Compact(1, "sum".to_owned());
+    tell(&[&calls[..], &[compact, Call::Append(Place::Tip, user("c")), Call::Fork(None)]].concat());
+}
+
+#[test]
+fn the_model_in_force_is_said_again_after_a_compaction() {
+    let calls = [Call::Append(Place::Tip, Said::Model(1)), Call::Append(Place::Tip, user("a"))];
+    tell(&[&calls[..], &[Call::Compact(1, "sum".to_owned()), Call::Fork(None)]].concat());
 }

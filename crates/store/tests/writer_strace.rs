@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test plants, looks and stops at the first surprise"
 )]

@@ -265,6 +265,6 @@ mod tests {
         append_lines(&disk, Path::new("log"), b"{}\n").unwrap();
         let traffic = disk.traffic("log");
         assert_eq!(traffic, Traffic { opens: 1, read: 1, read_from: Some(7), written: 3, syncs: 1, changes: 0 });
-        assert_eq!(disk.total(), traffic, "nothing else was touched");
+        assert_eq!(disk.total(), Traffic { syncs: 2, ..traffic }, "beside it only the folder was synced");
     }
 }

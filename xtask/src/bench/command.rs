@@ -1,5 +1,7 @@
 //! Runs the groups asked for, prints their tables and keeps them in `docs/BENCHMARKS.md`.
 
+use std::process::Command;
+
 use super::group::{self, Group};
 use super::lab::Lab;
 use super::{page, table};
@@ -16,13 +18,17 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         let known: Vec<&str> = group::ALL.iter().map(|group| group.name()).collect();
         return Err(format!("no bench group is called `{unknown}`; there are: {}", known.join(", ")).into());
     }
+    let release = Lab::build()?;
+    if cfg!(debug_assertions) {
+        // Some groups measure the library within this process.
+        return workspace::must_succeed(Command::new(release).arg("bench").args(arguments));
+    }
     let lab = Lab::set_up(repeats)?;
-    let machine = lab.machine();
-    println!("{machine}");
     for group in groups {
         println!("\n{}: {}", group.name(), group.about());
         let rows = group.measure(&lab)?;
-        print!("{}", table::aligned(&rows));
+        let machine = lab.machine();
+        println!("{}{machine}", table::aligned(&rows));
         let text = format!("{}\n\n{}\n{machine}\n", group.about(), table::markdown(&rows));
         page::replace(&workspace::root().join("docs").join("BENCHMARKS.md"), group.name(), &text)?;
     }

@@ -3,7 +3,7 @@
 use super::data;
 use super::group::Group;
 use super::lab::Lab;
-use super::table::Row;
+use super::table::{Row, Target};
 use crate::Outcome;
 
 pub(crate) struct Context1Gb;
@@ -24,7 +24,7 @@ impl Group for Context1Gb {
             return Err("boswell context printed nothing: there is nothing to measure".into());
         }
         Ok(vec![
-            lab.compare("CPU, first time", &ours, &lab.split(&file), Some(2.0))?,
+            lab.compare("CPU, first time", &ours, &lab.split(&file), Some(Target::AtMost(2.0)))?,
             lab.memory("peak memory", &ours, &file)?,
         ])
     }

@@ -1,5 +1,7 @@
 //! The data of the read groups, made once by testkit's generators and kept in `target/bench`.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use boswell_testkit::bench_corpus::{self, Kind};
@@ -23,6 +25,34 @@ pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
         Ok(session.id)
     })?;
     Ok(project.join(format!("{id}.jsonl")))
+}
+
+/// A native session of 1 GB, and how many bytes of its end a context needs: from the first entry that its last compaction keeps.
+pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
+    let folder = data.join("big-native");
+    let file = folder.join("session.jsonl");
+    let needed = once(&folder, || {
+        let session = bench_corpus::big_session(&file, GIGABYTE, Kind::Pi);
+        let kept = start_of_entry(&file, &session.first_kept, session.last_compaction)?;
+        Ok((session.bytes - kept).to_string())
+    })?;
+    Ok((file, needed.parse()?))
+}
+
+/// Where the line of an entry begins that stands at most 16 MB before a position.
+fn start_of_entry(file: &Path, id: &str, before: u64) -> Outcome<u64> {
+    let mut opened = File::open(file)?;
+    let mut at = opened.seek(SeekFrom::Start(before.saturating_sub(16 << 20)))?;
+    let mark = format!(",\"id\":\"{id}\"");
+    let mut found = None;
+    for line in BufReader::new(opened.take(before - at)).split(b'\n') {
+        let line = line?;
+        if String::from_utf8_lossy(&line).contains(&mark) {
+            found = Some(at);
+        }
+        at += line.len() as u64 + 1;
+    }
+    found.ok_or_else(|| format!("the entry {id} is not near {before}").into())
 }
 
 /// The root of a Claude store with a thousand sessions.

@@ -1,6 +1,9 @@
 //! What a bench group is, and which there are.
 
+use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
 use super::context_1gb::Context1Gb;
+use super::context_native_1gb::ContextNative1Gb;
+use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
@@ -20,4 +23,14 @@ pub(crate) trait Group: Sync {
 }
 
 /// Every group, in the order of the page.
-pub(crate) const ALL: &[&dyn Group] = &[&Context1Gb, &Records1Gb, &ReadAll];
+pub(crate) const ALL: &[&dyn Group] = &[
+    &AppendDurable,
+    &AppendOpen,
+    &AppendOs,
+    &AppendShared,
+    &Fsyncs,
+    &ContextNative1Gb,
+    &Context1Gb,
+    &Records1Gb,
+    &ReadAll,
+];

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::machine;
 use super::measure::{Job, Meter};
-use super::table::{self, Row};
+use super::table::{self, Row, Target};
 use crate::{Outcome, baseline, workspace};
 
 /// A sample should be long against the kernel's tick of (mostly) 10 ms.
 const SAMPLE_SECONDS: f64 = 0.3;
-const MOST_RUNS_PER_SAMPLE: f64 = 20.0;
+const MOST_RUNS_PER_SAMPLE: f64 = 200.0;
 
 /// What a reader may use beyond the longest line that it is asked for.
 const MEMORY_ALLOWANCE: u64 = 64 << 20;
@@ -19,14 +19,19 @@ pub(crate) struct Lab {
     pub(crate) data: PathBuf,
     release: PathBuf,
     meter: Meter,
-    repeats: usize,
+    pub(crate) repeats: usize,
 }
 
 impl Lab {
-    /// Builds what is measured, and the baseline too: a debug build of it would flatter us.
-    pub(crate) fn set_up(repeats: usize) -> Outcome<Self> {
+    /// Builds what is measured, and the baseline too: a debug build of it would flatter us. Gives the release of this program.
+    pub(crate) fn build() -> Outcome<PathBuf> {
         println!("bench: building boswell and the baseline in release mode");
         workspace::must_succeed(workspace::cargo().args(["build", "--release", "-p", "boswell", "-p", "xtask"]))?;
+        Ok(workspace::target()?.join("release").join("xtask"))
+    }
+
+    /// A place on what was built.
+    pub(crate) fn set_up(repeats: usize) -> Outcome<Self> {
         let target = workspace::target()?;
         let data = target.join("bench");
         std::fs::create_dir_all(&data)?;
@@ -55,8 +60,18 @@ impl Lab {
         }
     }
 
+    /// A program of the system, run on a file.
+    pub(crate) fn program(&self, name: &str, arguments: &[&str]) -> Outcome<Job> {
+        Ok(Job {
+            program: workspace::on_path(name).ok_or_else(|| format!("the bench needs `{name}`"))?,
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            environment: Vec::new(),
+            forget: None,
+        })
+    }
+
     /// CPU of `ours` against CPU of `against`, run in turn.
-    pub(crate) fn compare(&self, case: &str, ours: &Job, against: &Job, at_most: Option<f64>) -> Outcome<Row> {
+    pub(crate) fn compare(&self, case: &str, ours: &Job, against: &Job, target: Option<Target>) -> Outcome<Row> {
         let (our_runs, their_runs) = (self.runs_per_sample(ours)?, self.runs_per_sample(against)?);
         let (mut our_times, mut their_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.repeats {
@@ -71,7 +86,7 @@ impl Lab {
             ours: table::seconds(median(&mut our_times)),
             baseline: table::seconds(median(&mut their_times)),
             ratio: median(&mut ratios),
-            at_most,
+            target,
         })
     }
 
@@ -95,7 +110,7 @@ impl Lab {
             ours: table::mebibytes(peak),
             baseline: format!("64 MiB + line {}", table::mebibytes(seen.longest)),
             ratio: peak as f64 / allowed as f64,
-            at_most: Some(1.0),
+            target: Some(Target::AtMost(1.0)),
         })
     }
 
@@ -106,7 +121,7 @@ impl Lab {
 }
 
 /// The middle value; of an even number, the mean of the two in the middle.
-fn median(values: &mut [f64]) -> f64 {
+pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values {

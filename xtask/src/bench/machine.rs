@@ -9,13 +9,33 @@ pub(crate) fn describe(data: &Path) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = said_by(Command::new("uname").args(["-s", "-r", "-m"]));
     let commit = said_by(Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(workspace::root()));
-    format!("Commit {commit}; {cores} cores, {system}, data on {}", file_system(data))
+    let class = if is_real_time() { ", run under `chrt -f 1`" } else { "" };
+    format!("Commit {commit}; {cores} cores, load {}{class}, {system}, data on {}", load(), file_system(data))
+}
+
+/// Whether neighbours cannot keep us from a core: field 41 of the process, its scheduling policy, is FIFO.
+fn is_real_time() -> bool {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let policy = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_ascii_whitespace().nth(38));
+    policy == Some("1")
+}
+
+/// How many wanted a core during the last minute: what neighbours took from the figures.
+fn load() -> String {
+    let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    averages.split(' ').next().filter(|load| !load.is_empty()).unwrap_or("unknown").to_owned()
 }
 
 fn said_by(command: &mut Command) -> String {
     let output = command.output().ok().filter(|output| output.status.success());
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     text.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Whether a sync there means something: a file system in memory has nothing to wait for.
+pub(crate) fn is_disk(path: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    mount_of(path, &mounts).is_none_or(|(_, kind)| !matches!(kind, "tmpfs" | "ramfs"))
 }
 
 /// The type, and for ext4 whether there is a journal: it decides what a sync costs.

@@ -1,13 +1,19 @@
 //! `cargo xtask bench`: what boswell costs, next to the least that the same work could cost.
 //!
 //! Machines are shared and noisy, so a figure only counts beside its baseline from the same run: cases alternate,
-//! each is repeated, CPU seconds are compared instead of wall time, and the middle value is taken.
+//! each is repeated, CPU seconds are compared instead of wall time (but for syncs, which are waiting), and the middle
+//! value is taken.
 //! Groups live in files of their own and are listed in `group`; each owns one part of `docs/BENCHMARKS.md`.
 
+mod append;
 mod command;
 mod context_1gb;
+mod context_native_1gb;
+mod counting_disk;
 mod data;
+mod fsyncs;
 mod group;
+mod in_turn;
 mod lab;
 mod machine;
 mod measure;

@@ -8,7 +8,8 @@ const NEW_PAGE: &str = "\
 # Benchmarks
 
 Written by `cargo xtask bench`; text outside the markers is kept. Every ratio is ours divided by a baseline that ran
-in turn with it on the same machine; absolute figures say little. Times are CPU seconds (user and system), medians.
+in turn with it on the same machine; absolute figures say little. Times are CPU seconds (user and system), medians;
+appends are wall time, since a sync is waiting. `cargo xtask bench GROUP` measures one group again.
 ";
 
 /// Puts `text` between the markers of `group`, adding both at the end where they are missing.

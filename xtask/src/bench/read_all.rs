@@ -3,7 +3,7 @@
 use super::data;
 use super::group::Group;
 use super::lab::Lab;
-use super::table::Row;
+use super::table::{Row, Target};
 use crate::Outcome;
 
 pub(crate) struct ReadAll;
@@ -27,6 +27,6 @@ impl Group for ReadAll {
             return Err(format!("boswell list printed {listed} lines for {} sessions", data::SESSIONS).into());
         }
         // At least a fifth of the baseline's rate is the same as at most five times its CPU.
-        Ok(vec![lab.compare("CPU, cold", &ours, &lab.split(&root), Some(5.0))?])
+        Ok(vec![lab.compare("CPU, cold", &ours, &lab.split(&root), Some(Target::AtMost(5.0)))?])
     }
 }

@@ -10,23 +10,41 @@ pub(crate) struct Row {
     pub(crate) ours: String,
     pub(crate) baseline: String,
     pub(crate) ratio: f64,
-    /// The largest ratio that we allow ourselves; none where a figure is only shown.
-    pub(crate) at_most: Option<f64>,
+    /// None where a figure is only shown.
+    pub(crate) target: Option<Target>,
+}
+
+/// The ratio that we demand of ourselves.
+#[derive(Clone, Copy)]
+pub(crate) enum Target {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Target {
+    fn verdict(self, ratio: f64) -> String {
+        let (sign, limit, met) = match self {
+            Target::AtMost(limit) => ("≤", limit, ratio <= limit),
+            Target::AtLeast(limit) => ("≥", limit, ratio >= limit),
+        };
+        format!("{sign} {limit:.2}, {}", if met { "met" } else { "MISSED" })
+    }
 }
 
 impl Row {
     fn cells(&self) -> [String; 5] {
-        let target = match self.at_most {
-            Some(limit) if self.ratio <= limit => format!("≤ {limit:.2}, met"),
-            Some(limit) => format!("≤ {limit:.2}, MISSED"),
-            None => "–".to_owned(),
-        };
+        let target = self.target.map_or_else(|| "–".to_owned(), |target| target.verdict(self.ratio));
         [self.case.clone(), self.ours.clone(), self.baseline.clone(), format!("{:.2}", self.ratio), target]
     }
 }
 
 pub(crate) fn seconds(value: f64) -> String {
-    if value < 1.0 { format!("{:.0} ms", value * 1000.0) } else { format!("{value:.2} s") }
+    match value {
+        _ if value < 0.001 => format!("{:.1} µs", value * 1e6),
+        _ if value < 0.02 => format!("{:.2} ms", value * 1e3),
+        _ if value < 1.0 => format!("{:.0} ms", value * 1e3),
+        _ => format!("{value:.2} s"),
+    }
 }
 
 pub(crate) fn mebibytes(bytes: u64) -> String {
@@ -59,24 +77,35 @@ pub(crate) fn aligned(rows: &[Row]) -> String {
 mod tests {
     use super::*;
 
-    fn row(ratio: f64, at_most: Option<f64>) -> Row {
-        Row { case: "context".to_owned(), ours: seconds(0.42), baseline: seconds(1.3), ratio, at_most }
+    fn row(ratio: f64, target: Option<Target>) -> Row {
+        Row { case: "context".to_owned(), ours: seconds(0.42), baseline: seconds(1.3), ratio, target }
     }
 
     #[test]
     fn a_row_says_whether_its_target_is_met() {
         assert_eq!(
-            markdown(&[row(1.5, Some(2.0)), row(2.5, Some(2.0)), row(9.0, None)]),
+            markdown(&[row(1.5, Some(Target::AtMost(2.0))), row(2.5, Some(Target::AtMost(2.0))), row(9.0, None)]),
             "| case | ours | baseline | ratio | target |\n|---|---:|---:|---:|---|\n\
              | context | 420 ms | 1.30 s | 1.50 | ≤ 2.00, met |\n\
              | context | 420 ms | 1.30 s | 2.50 | ≤ 2.00, MISSED |\n\
              | context | 420 ms | 1.30 s | 9.00 | – |\n"
         );
+        let at_least = row(9.0, Some(Target::AtLeast(8.0))).cells();
+        assert_eq!(at_least[4], "≥ 8.00, met");
+        assert_eq!(row(7.0, Some(Target::AtLeast(8.0))).cells()[4], "≥ 8.00, MISSED");
+    }
+
+    #[test]
+    fn times_are_shown_in_the_unit_that_fits() {
+        assert_eq!(
+            [0.000_001_25, 0.001_5, 0.25, 2.0].map(seconds),
+            ["1.2 µs", "1.50 ms", "250 ms", "2.00 s"].map(str::to_owned)
+        );
     }
 
     #[test]
     fn columns_line_up() {
-        let text = aligned(&[row(1.5, Some(2.0)), row(12.25, None)]);
+        let text = aligned(&[row(1.5, Some(Target::AtLeast(2.0))), row(12.25, None)]);
         let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
         assert_eq!(widths.len(), 3);
         assert!(widths.windows(2).all(|pair| pair[0] == pair[1]), "{text}");

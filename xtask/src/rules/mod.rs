@@ -7,3 +7,4 @@ mod paths;
 mod seeds_page;
 mod silence;
 mod sources;
+mod weight;

@@ -134,9 +134,18 @@ fn extract(
         .write(true)
         .create_new(true)
         .open(&path)
-        .map_err(|error| Error::io(path.display(), "make", error).hinting("extract into an empty folder"))?;
+        .map_err(|error| cannot_make(&path, error))?;
     std::io::Write::write_all(&mut file, &bytes).map_err(|error| Error::io(path.display(), "write", error))?;
     Ok(Some(path.display().to_string()))
+}
+
+fn cannot_make(path: &Path, error: std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        return Error::new(ErrorKind::Invalid, format!("`{}` is there already", path.display()))
+            .because("nothing is overwritten")
+            .hinting("extract into an empty folder");
+    }
+    Error::io(path.display(), "make", error)
 }
 
 fn print(session: &str, attachment: &Attachment, written: Option<&str>, out: &mut Output) -> Result<()> {
@@ -204,7 +213,7 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
 pub(crate) fn without_log(reference: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("session {reference} has no log of its own"))
         .because("only an index speaks of it")
-        .hinting(format!("see what is known with `boswell list --json --match {reference}`"))
+        .hinting(format!("see what is known with `boswell list --hidden --json --match {reference}`"))
 }
 
 #[cfg(test)]

@@ -106,7 +106,8 @@ fn named(machine: &Machine, sessions: &[String]) -> Result<Vec<(Store, Located)>
     let mut targets = Vec::new();
     for name in sessions {
         let path = machine.env.cwd.join(name);
-        if path.is_dir() {
+        // An empty name would be the working folder.
+        if !name.is_empty() && path.is_dir() {
             for file in files_below(&path)? {
                 targets.push(machine.stores.at_path(&file)?);
             }

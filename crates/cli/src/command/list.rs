@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
@@ -17,7 +17,7 @@ use crate::{failure, ghosts, shape, when};
 #[derive(Debug, Args, Default)]
 #[command(after_help = "Examples:
   boswell list --here --since 7d            this project's sessions of the last week
-  boswell list --agent claude --match flaky  Claude Code sessions whose name or first prompt says `flaky`")]
+  boswell list --agent claude --match flaky  Claude Code sessions that speak of `flaky`")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     narrow: Narrow,
@@ -78,13 +78,15 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         let after = cursor_place(&rows, cursor)?;
         rows.drain(..after);
     }
-    let page: Vec<Conversation> = rows.into_iter().skip(args.offset).take(args.limit.unwrap_or(usize::MAX)).collect();
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let more = rows.len().saturating_sub(args.offset) > limit;
+    let page: Vec<Conversation> = rows.into_iter().skip(args.offset).take(limit).collect();
     let mut out = Output::paged(machine);
     if out.json {
         for conversation in &page {
             out.object(&shape::conversation(&machine.stores, conversation))?;
         }
-        out.object(&page_line(&page, total, args, machine.now))?;
+        out.object(&page_line(&page, total, more, machine.now))?;
     } else if page.is_empty() {
         nothing(machine, found_any)?;
     } else {
@@ -111,12 +113,19 @@ fn sort(rows: &mut [Conversation], by: Sort) {
         match by {
             Sort::Active => last_active(b).cmp(&last_active(a)),
             Sort::Created => y.facts.created.cmp(&x.facts.created),
-            Sort::Messages => y.facts.messages.cmp(&x.facts.messages),
+            Sort::Messages => messages(y).cmp(&messages(x)),
             Sort::Size => y.located.size.cmp(&x.located.size),
             Sort::Name => x.name().to_lowercase().cmp(&y.name().to_lowercase()),
         }
         .then_with(|| x.reference.cmp(&y.reference))
     });
+}
+
+/// The messages of a session, where somebody counted them.
+pub(crate) fn messages(summary: &Summary) -> Option<u64> {
+    // A document speaks of a conversation that is kept elsewhere; that it holds no message says nothing.
+    let counted = summary.complete && summary.located.key.is_some() && summary.located.framing != Framing::Document;
+    counted.then_some(summary.facts.messages).or(summary.facts.stated.messages)
 }
 
 fn cursor_place(rows: &[Conversation], cursor: &str) -> Result<usize> {
@@ -128,8 +137,7 @@ fn cursor_place(rows: &[Conversation], cursor: &str) -> Result<usize> {
     })
 }
 
-fn page_line(page: &[Conversation], total: usize, args: &ListArgs, now: Instant) -> Json {
-    let more = args.limit.is_some_and(|limit| page.len() == limit);
+fn page_line(page: &[Conversation], total: usize, more: bool, now: Instant) -> Json {
     let cursor = page.last().filter(|_| more).map(|c| c.front.1.reference.to_string());
     Json::object()
         .with("v", 1)
@@ -144,16 +152,18 @@ fn page_line(page: &[Conversation], total: usize, args: &ListArgs, now: Instant)
 fn matches(side: &Summary, text: &str) -> bool {
     let facts = &side.facts;
     let texts = [&facts.title, &facts.summary, &facts.first_prompt, &facts.last_prompt, &facts.project];
-    let mut all = texts.into_iter().flatten().chain(&facts.tags).chain([&side.reference.id]);
+    let reference = side.reference.to_string();
+    let mut all = texts.into_iter().flatten().chain(&facts.tags).chain([&reference]);
     all.any(|t| t.to_lowercase().contains(text))
 }
 
 fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
-    let project_width = (machine.width / 4).clamp(12, 40);
-    let name_width =
-        machine.width.saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + project_width + 2).max(12);
+    // What is left is shared by folder and name, and each keeps enough to be told from others.
+    let rest = machine.width.saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2).max(16);
+    let project_width = (rest * 2 / 5).clamp(8, 40);
+    let name_width = rest - project_width;
     let heading = format!(
         "{}  {}  {}  {}  {}  {}",
         fit("ID", id_width),
@@ -204,6 +214,10 @@ fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
     let dialect = &summary.reference.dialect;
     let own = machine.stores.get(*store).map_or("", |s| s.dialect().agent());
     let mut text = match &summary.facts.agent {
+        // The engine's own name follows below.
+        Some(agent) if conversation.linked.iter().any(|(_, other)| other.reference.dialect == *agent) => {
+            dialect.clone()
+        }
         Some(agent) if agent != own => format!("{dialect}/{agent}"),
         _ => dialect.clone(),
     };

@@ -67,7 +67,11 @@ pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
         }
         let mut it = session.entry(slot)?;
         let place = EntryPlace { on_branch: on_branch.contains(&slot), leaf: leaf == Some(slot) };
-        it.bytes = session.dialect().redact(&it.bytes).into_owned();
+        if args.raw
+            && let std::borrow::Cow::Owned(redacted) = session.dialect().redact(&it.bytes)
+        {
+            it.bytes = redacted;
+        }
         if out.json {
             out.object(&entry(&session, slot, &it.bytes, it.view.as_ref(), &place, args.raw))?;
         } else if args.raw {
@@ -87,7 +91,8 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
         return Ok(vec![session.find(name)?]);
     }
     let all: Vec<Slot> = if args.records {
-        session.log().entries().filter(|(_, head)| head.kind != EntryKind::Header).map(|(slot, _)| slot).collect()
+        let header = session.header();
+        session.log().slots().filter(|slot| header != Some(*slot)).collect()
     } else {
         branch.to_vec()
     };

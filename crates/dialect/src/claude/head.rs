@@ -11,7 +11,7 @@ struct Fields<'a> {
     parent: Option<Raw<'a>>,
     logical_parent: Option<Raw<'a>>,
     subtype: Option<Raw<'a>>,
-    message: Option<Raw<'a>>,
+    message: Option<Message<'a>>,
     timestamp: Option<Raw<'a>>,
     sidechain: bool,
     meta: bool,
@@ -30,7 +30,7 @@ impl<'a> Fields<'a> {
                 b"parentUuid" => fields.parent = Some(value),
                 b"logicalParentUuid" => fields.logical_parent = Some(value),
                 b"subtype" => fields.subtype = Some(value),
-                b"message" => fields.message = Some(value),
+                b"message" => fields.message = Some(Message::of(value)),
                 b"timestamp" => fields.timestamp = Some(value),
                 b"isSidechain" => fields.sidechain = value.bool() == Some(true),
                 b"isMeta" => fields.meta = value.bool() == Some(true),
@@ -41,6 +41,41 @@ impl<'a> Fields<'a> {
             }
         }
         fields
+    }
+}
+
+/// What a head needs of a message, found in one pass: a message is most of its line.
+#[derive(Clone, Copy, Default)]
+struct Message<'a> {
+    id: Option<Raw<'a>>,
+    content: Option<Raw<'a>>,
+}
+
+impl<'a> Message<'a> {
+    fn of(message: Raw<'a>) -> Self {
+        let mut found = Message::default();
+        for (key, value) in message.members() {
+            match key.to_wtf8().as_ref() {
+                b"id" => found.id = Some(value),
+                b"content" => found.content = Some(value),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The client passes over messages whose content is neither text nor a list of blocks, and links across them.
+    fn is_well_formed(self) -> bool {
+        self.content.is_some_and(|content| match content.kind() {
+            Kind::String => true,
+            Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
+            _ => false,
+        })
+    }
+
+    fn holds_result(self) -> bool {
+        self.content
+            .is_some_and(|content| content.items().any(|item| item.get("type").is_some_and(|t| t.is("tool_result"))))
     }
 }
 
@@ -64,12 +99,13 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     if let Some(uuid) = fields.uuid.and_then(|u| u.text()).filter(|u| !u.is_empty()) {
         head.id = names.intern(&uuid);
         let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
-        let is_whole = !is_message || fields.message.is_some_and(is_well_formed);
+        let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
         head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
-    // A compaction starts a new root on disk; its logical parent is the line that came before.
-    let parent = if head.kind == EntryKind::Compaction { fields.logical_parent.or(parent) } else { parent };
+    // A compaction starts a new root on disk; its logical parent is the line that came before. In a branch that the client
+    // made a session of its own it has a real parent, and the logical one may come after it.
+    let parent = if head.kind == EntryKind::Compaction { parent.or(fields.logical_parent) } else { parent };
     head.parent = parent.and_then(|p| p.text()).and_then(|p| names.intern(&p));
 }
 
@@ -78,26 +114,18 @@ pub(super) fn is_chain_word(word: &str) -> bool {
     matches!(word, "user" | "assistant" | "attachment" | "system" | "progress")
 }
 
-/// The client passes over messages whose content is neither text nor a list of blocks, and links across them.
-fn is_well_formed(message: Raw<'_>) -> bool {
-    message.get("content").is_some_and(|content| match content.kind() {
-        Kind::String => true,
-        Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
-        _ => false,
-    })
-}
-
 /// The first line of an API message is marked: messages are counted there.
 fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Names) {
-    let id = fields.message.and_then(|m| m.get("id")).and_then(|id| id.text()).filter(|id| !id.is_empty());
-    let seen = id.as_ref().is_some_and(|id| names.find(id).is_some());
+    let id = fields.message.and_then(|m| m.id).and_then(|id| id.text()).filter(|id| !id.is_empty());
+    let known = names.len();
     head.group = id.and_then(|id| names.intern(&id));
+    let seen = head.group.is_some() && names.len() == known;
     head.flags.set_if(!seen, Flags::OWN);
 }
 
 fn kind(word: &str, fields: &Fields<'_>) -> EntryKind {
     match word {
-        "user" if fields.message.is_some_and(holds_result) => EntryKind::ToolResult,
+        "user" if fields.message.is_some_and(Message::holds_result) => EntryKind::ToolResult,
         "user" => EntryKind::User,
         "assistant" => EntryKind::Assistant,
         "system" if fields.subtype.is_some_and(|s| s.is("compact_boundary")) => EntryKind::Compaction,
@@ -135,12 +163,6 @@ pub(super) fn is_known_meta(word: &str) -> bool {
             | "started"
             | "result"
     )
-}
-
-fn holds_result(message: Raw<'_>) -> bool {
-    message
-        .get("content")
-        .is_some_and(|content| content.items().any(|item| item.get("type").is_some_and(|t| t.is("tool_result"))))
 }
 
 #[cfg(test)]

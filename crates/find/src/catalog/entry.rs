@@ -64,6 +64,7 @@ impl Entry {
             complete,
             records: kept.records,
             leaf: kept.leaf.filter(|_| complete),
+            conversation: kept.conversation,
             gaps: kept.gaps,
         })
     }

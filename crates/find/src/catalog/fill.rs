@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_dialect::{Depth, Reader};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Payloads, Result};
-use boswell_store::{ObjectReader, Store, Stores};
+use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
+use boswell_store::{ObjectReader, Store, Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
 use super::kept::Kept;
@@ -155,7 +155,8 @@ fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>
     let located = &entry.located;
     if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
         let seen = store.summary(located)?;
-        let kept = Kept { facts: seen.facts, records: seen.records, gaps: seen.gaps, leaf: None, complete: false };
+        let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
+        let kept = Kept { facts: seen.facts, records, gaps, conversation, leaf: None, complete: false };
         return Ok((kept, Vec::new()));
     }
     let dialect = store.dialect();
@@ -176,9 +177,10 @@ fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>
         let tip = dialect.tip(&view).ok()?;
         dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
     });
-    let records = read.log.heads.iter().filter(|head| head.kind != EntryKind::Header).count() as u64;
+    let records = Summary::records_of(&read.log);
+    let conversation = read.log.heads.iter().any(|head| head.kind.is_conversation());
     let gaps = read.log.gaps.len() as u64;
-    Ok((Kept { facts: read.facts, records, gaps, leaf, complete: true }, items))
+    Ok((Kept { facts: read.facts, records, gaps, conversation, leaf, complete: true }, items))
 }
 
 /// Records of a log that is open.

@@ -11,6 +11,8 @@ pub(super) struct Kept {
     pub(super) facts: Facts,
     pub(super) records: u64,
     pub(super) gaps: u64,
+    /// Whether a message or something else of a conversation was seen.
+    pub(super) conversation: bool,
     pub(super) leaf: Option<String>,
     /// Whether the whole log was read.
     pub(super) complete: bool,
@@ -40,6 +42,7 @@ impl Kept {
         Json::object()
             .with("records", self.records)
             .with("gaps", self.gaps)
+            .with("conversation", self.conversation)
             .with_some("leaf", self.leaf.as_deref())
             .with("complete", self.complete)
             .with_some("id", facts.id.as_deref())
@@ -97,6 +100,7 @@ impl Kept {
         match key {
             "records" => self.records = count(),
             "gaps" => self.gaps = count(),
+            "conversation" => self.conversation = value.bool() == Some(true),
             "leaf" => self.leaf = text(),
             "complete" => self.complete = value.bool() == Some(true),
             "id" => facts.id = text(),

@@ -39,6 +39,7 @@ impl Quotes {
     }
 
     /// The first quote at or after `from` that is not escaped.
+    #[inline]
     pub(super) fn next(&self, from: usize) -> Option<usize> {
         let mut number = from / 64;
         let mut word = self.words.get(number)? & (u64::MAX << (from % 64));
@@ -49,19 +50,24 @@ impl Quotes {
         Some(number * 64 + word.trailing_zeros() as usize)
     }
 
+    #[inline]
     fn block(&mut self, block: &[u8; 64], line: &[u8], at: usize, carry: &mut u64, controls: &mut u8x16) -> bool {
-        let (mut quotes, mut slashes) = (0, 0);
+        let (mut quotes, mut slashes, mut breaks) = (0, 0, 0);
         let (quote, slash, last_control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1F));
+        let (newline, tab) = (u8x16::splat(b'n'), u8x16::splat(b't'));
         let (lanes, _) = block.as_chunks::<16>();
         for (i, lane) in lanes.iter().enumerate() {
             let bytes = u8x16::new(*lane);
             quotes |= u64::from(bytes.simd_eq(quote).to_bitmask()) << (16 * i);
             slashes |= u64::from(bytes.simd_eq(slash).to_bitmask()) << (16 * i);
+            breaks |= u64::from((bytes.simd_eq(newline) | bytes.simd_eq(tab)).to_bitmask()) << (16 * i);
             *controls |= bytes.min(last_control).simd_eq(bytes);
         }
         let escaped = escaped(slashes, carry);
         self.words.push(quotes & !escaped);
-        escaped == 0 || escapes_are_sound(escaped, line, at)
+        // Nearly all escapes are of these four; only the others are looked at one by one.
+        let rare = escaped & !(quotes | slashes | breaks);
+        rare == 0 || escapes_are_sound(rare, line, at)
     }
 }
 

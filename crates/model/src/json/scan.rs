@@ -304,13 +304,16 @@ impl Scanner<'_, '_> {
         Ok(false)
     }
 
+    #[inline]
     fn string(&mut self) -> Result<(), Fault> {
+        let Some(quotes) = self.quotes else { return self.string_bytewise() };
+        let end = quotes.next(self.at + 1).ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })?;
+        self.at = end + 1;
+        Ok(())
+    }
+
+    fn string_bytewise(&mut self) -> Result<(), Fault> {
         let start = self.at + 1;
-        if let Some(quotes) = self.quotes {
-            let end = quotes.next(start).ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })?;
-            self.at = end + 1;
-            return Ok(());
-        }
         let mut at = start;
         loop {
             let Some(step) = self.bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {

@@ -130,6 +130,10 @@ impl ObjectReader for FsObject {
         self.file.stat().map(|stat| stat.len).map_err(|error| self.fault(error))
     }
 
+    fn identity(&self) -> Result<Option<(u64, u64)>> {
+        self.file.stat().map(|stat| Some(stat.identity)).map_err(|error| self.fault(error))
+    }
+
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         // The length comes from a head or a listing; the file may have shrunk since, and must not cost more than it holds.
         let len = len.min(self.end()?.saturating_sub(at));

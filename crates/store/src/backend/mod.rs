@@ -32,6 +32,11 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Its length in the backend's positions.
     fn end(&self) -> Result<u64>;
 
+    /// What tells this object from another that later stands at the same key; none where the backend cannot tell.
+    fn identity(&self) -> Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
+
     /// Up to `len` bytes from position `at`; fewer when it ends before.
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>>;
 

@@ -1,0 +1,150 @@
+//! Every real file opens: nothing lost, not a byte changed, its damage pinned.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use boswell_testkit::{corpus, disk};
+
+use crate::bench::{Bench, bless};
+use crate::reference;
+
+/// Where the report on every file is kept. Written anew by a run with `BOSWELL_BLESS=1`.
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/damage.txt");
+
+/// A real file, named by the group it belongs to and its path there.
+struct Real {
+    name: String,
+    path: PathBuf,
+}
+
+/// The real files of one group, or none with a loud word.
+fn group(name: &str, variable: &str) -> Vec<Real> {
+    let Some(root) = corpus::require_or_skip(variable) else { return Vec::new() };
+    let named = |path: PathBuf| {
+        let below: Vec<_> = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_string_lossy()).collect();
+        Real { name: format!("{name}/{}", below.join("/")), path }
+    };
+    let files: Vec<Real> = corpus::files(&root).into_iter().map(named).collect();
+    assert!(!files.is_empty(), "{variable} names an empty folder");
+    files
+}
+
+fn everything() -> Vec<Real> {
+    let mut all = group("corpus", corpus::CORPUS);
+    all.extend(group("captures", corpus::CAPTURES));
+    all
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn every_real_file_shows_the_records_that_a_plain_scan_finds() {
+    let bench = Bench::new();
+    for Real { name, path: file } in everything() {
+        let shown = bench.run(["show", path(&file), "--records", "--json"]).ends(0);
+        let entries = shown.of_type("entry");
+        assert_eq!(entries.len(), shown.lines().len(), "{name}: entries only");
+        let found = reference::scan(&dialect(&entries), &disk::read(&file));
+        let expected = found.records - usize::from(found.header);
+        assert_eq!(entries.len(), expected, "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn every_real_file_opens_in_every_reading_command() {
+    let bench = Bench::new();
+    for Real { path: file, .. } in everything() {
+        let file = path(&file);
+        bench.run(["show", file]).ends(0);
+        bench.run(["show", file, "--raw", "--records"]).ends(0);
+        bench.run(["tree", file, "--json"]).ends(0).lines();
+        // Nobody can say what a model would be sent of a file that no agent is known for.
+        let context = bench.run(["context", file, "--json"]);
+        assert!(matches!(context.code, Some(0 | 2)), "{context:?}");
+        context.lines();
+        bench.run(["files", file, "--json"]).ends(0).lines();
+        bench.run(["attachments", file, "--json"]).ends(0).lines();
+    }
+}
+
+#[test]
+fn every_real_file_is_exported_byte_for_byte() {
+    let bench = Bench::new();
+    for Real { name, path: file } in everything() {
+        let exported = bench.run(["export", path(&file), "--format", "jsonl"]).ends(0);
+        assert!(exported.stdout == disk::read(&file), "{name} is not the same");
+    }
+}
+
+#[test]
+fn the_damage_report_of_every_real_file_is_the_pinned_one() {
+    let bench = Bench::new();
+    let mut found = BTreeMap::new();
+    for Real { name, path: file } in everything() {
+        found.insert(name, report(&bench, &file));
+    }
+    let mut pinned = pinned();
+    if bless() {
+        let groups: Vec<_> = found.keys().filter_map(|name| name.split('/').next().map(str::to_owned)).collect();
+        pinned.retain(|name, _| !groups.iter().any(|group| name.starts_with(group.as_str())));
+        pinned.extend(found);
+        let lines: String = pinned.iter().map(|(name, report)| format!("{name}\t{report}\n")).collect();
+        disk::write(Path::new(GOLDEN), format!("{HEADING}{lines}").as_bytes());
+        return;
+    }
+    for (name, report) in &found {
+        assert_eq!(pinned.get(name), Some(report), "{name}: bless it with BOSWELL_BLESS=1 if this is right");
+    }
+    for group in ["corpus/", "captures/"] {
+        let of = |names: Vec<&String>| names.into_iter().filter(|name| name.starts_with(group)).count();
+        let here = of(found.keys().collect());
+        assert!(
+            here == 0 || here == of(pinned.keys().collect()),
+            "the golden page names files of {group} that are gone"
+        );
+    }
+}
+
+const HEADING: &str =
+    "# What `boswell check` finds in every real file: name, dialect, records shown, problems with their counts.\n";
+
+fn pinned() -> BTreeMap<String, String> {
+    let text = String::from_utf8(disk::read(Path::new(GOLDEN))).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.map(|line| line.split_once('\t').map(|(name, report)| (name.to_owned(), report.to_owned())).unwrap()).collect()
+}
+
+fn report(bench: &Bench, file: &Path) -> String {
+    let entries = bench.run(["show", path(file), "--records", "--json", "--quiet"]).ends(0).of_type("entry");
+    let checked = bench.run(["check", path(file), "--json"]);
+    let damage = checked.of_type("damage");
+    assert_eq!(checked.code, Some(i32::from(!damage.is_empty())), "{checked:?}");
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    damage.iter().for_each(|line| *words.entry(line["problem"].as_str().unwrap()).or_default() += 1);
+    let words: Vec<String> = words.into_iter().map(|(word, count)| format!("{word}={count}")).collect();
+    let words = if words.is_empty() { "clean".to_owned() } else { words.join(" ") };
+    format!("{}\t{}\t{words}", dialect(&entries), entries.len())
+}
+
+/// Whose file it is, as far as its entries tell.
+fn dialect(entries: &[serde_json::Value]) -> String {
+    let reference = entries.first().and_then(|entry| entry["session"].as_str()).unwrap_or("-");
+    reference.split(':').next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_pinned_reports_speak_of_each_file_once_and_in_words_of_the_contract() {
+    let pinned = pinned();
+    assert!(!pinned.is_empty());
+    let page = include_str!("../../../../docs/cli.md");
+    for (name, report) in pinned {
+        let words = report.rsplit('\t').next().unwrap_or_default();
+        for word in words.split(' ').filter(|word| *word != "clean") {
+            let (word, count) = word.split_once('=').unwrap();
+            assert!(count.parse::<usize>().is_ok_and(|count| count > 0), "{name}: {word}");
+            assert!(page.contains(&format!("`{word}`")), "{word} is not in docs/cli.md");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A long session goes by in a stream: memory is bounded by its longest line and its heads, not by its length.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+
+use boswell_testkit::bench_corpus::{Kind, big_session};
+use boswell_testkit::disk;
+
+use crate::bench::Bench;
+
+/// What a reading command may hold beside the longest line.
+const ALLOWED: u64 = 64 << 20;
+
+/// Unoptimised code reads slowly; the bound must stay well below the length in either case.
+const BYTES: u64 = if cfg!(debug_assertions) { 80_000_000 } else { 200_000_000 };
+
+/// The most memory that a running process ever had, where the system says.
+fn peak(process: u32) -> Option<u64> {
+    let path = format!("/proc/{process}/status");
+    let text = Path::new(&path).exists().then(|| String::from_utf8(disk::read(Path::new(&path))).ok()).flatten()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Runs a command, throws its answer away and gives its length in lines and the peak of memory.
+fn drained(bench: &Bench, args: &[&str]) -> (usize, u64) {
+    let mut child = bench.command(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut buffer = vec![0; 1 << 16];
+    let (mut lines, mut most) = (0, 0);
+    loop {
+        // The answer is longer than a pipe, so the program is still there while we read.
+        most = peak(child.id()).unwrap_or_default().max(most);
+        let read = stdout.read(&mut buffer).unwrap();
+        if read == 0 {
+            break;
+        }
+        lines += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
+    }
+    assert!(child.wait().unwrap().success(), "{args:?}");
+    (lines, most)
+}
+
+#[test]
+fn records_of_a_long_session_are_streamed() {
+    if peak(std::process::id()).is_none() {
+        eprintln!("SKIPPED: this system does not say how much memory a process had at most");
+        return;
+    }
+    let bench = Bench::new();
+    let path = bench.home().join("long.jsonl");
+    let made = big_session(&path, BYTES, Kind::Pi);
+    let longest = longest_line(&path);
+    let file = path.to_str().unwrap();
+    let (lines, most) = drained(&bench, &["show", file, "--records", "--json"]);
+    assert_eq!(lines, made.lines - 1, "every record but the header");
+    assert!(most > 1 << 20 && most < ALLOWED + longest, "{most} bytes at most for {BYTES} with lines up to {longest}");
+    assert!(most < BYTES, "the bound proves something");
+    let (_, most) = drained(&bench, &["export", file]);
+    assert!(most < ALLOWED + longest, "{most} bytes at most");
+}
+
+fn longest_line(path: &Path) -> u64 {
+    disk::read(path).split(|byte| *byte == b'\n').map(<[u8]>::len).max().unwrap_or_default() as u64
+}

@@ -1,0 +1,286 @@
+//! The writer for programs that run on tokio (feature `tokio`).
+//!
+//! An [`AsyncWriter`] does what a [`SessionWriter`] does, on the runtime's threads for blocking work. A call starts when it
+//! is made, not when its [`Reply`] is first polled, and goes on whatever becomes of the reply: dropping one neither loses
+//! nor doubles the entry, only the receipt. When the runtime ends, calls that have not had their turn are not written and
+//! their replies say so. Calls are written in the order in which they were made; their
+//! waiting for the disk is shared, as between threads.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use boswell_dialect::{Draft, NewSession};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store, Ticket, Wait};
+
+/// Writes to one session without blocking the task that asks. Handles clone cheaply.
+///
+/// ```
+/// use boswell_store::{AsyncWriter, Draft, NewSession, Outcome, Store};
+/// use tokio::runtime::{Builder, Handle};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::in_memory()?;
+/// Builder::new_current_thread().build()?.block_on(async {
+///     let new = NewSession::in_project("/work/demo");
+///     let writer = AsyncWriter::create(&store, new, Handle::current()).await?;
+///     let asked = writer.append(Draft::user("why is the build red?")); // under way
+///     let answered = writer.append(Draft::assistant("a test is flaky")); // written after it
+///     asked.await?; // durable
+///     drop(answered); // written all the same, only not acknowledged
+///     writer.close(Outcome::Completed).await
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct AsyncWriter {
+    writer: SessionWriter,
+    runtime: Handle,
+    queue: Arc<Queue>,
+}
+
+/// The answer to a call that is under way already. It need not be awaited for the call to happen.
+#[derive(Debug)]
+#[must_use = "an entry is acknowledged by the reply's value"]
+pub struct Reply<T> {
+    answer: oneshot::Receiver<Result<T>>,
+}
+
+/// Entries that were handed to the system and may not be durable yet.
+#[derive(Debug)]
+#[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
+pub struct AsyncTicket {
+    ticket: Ticket,
+    runtime: Handle,
+}
+
+/// What has to wait for nobody's turn once its own has come: the waiting for the disk, and the answer.
+type Rest = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() -> Rest + Send>;
+
+/// Calls in the order in which they were made.
+struct Queue {
+    /// None once the runtime has ended.
+    jobs: Mutex<Option<VecDeque<Job>>>,
+    /// Held while a call has its turn, so that a later one cannot overtake it on another thread.
+    turn: Mutex<()>,
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Queue({} waiting)", lock(&self.jobs).as_ref().map_or(0, VecDeque::len))
+    }
+}
+
+/// The promise that a thread will look at the queue. A runtime that ends drops it unkept.
+struct Worker {
+    queue: Arc<Queue>,
+    came: bool,
+}
+
+impl AsyncWriter {
+    /// Writes through `writer`, on the blocking threads of a runtime.
+    pub fn new(writer: SessionWriter, runtime: Handle) -> AsyncWriter {
+        AsyncWriter {
+            writer,
+            runtime,
+            queue: Arc::new(Queue { jobs: Mutex::new(Some(VecDeque::new())), turn: Mutex::new(()) }),
+        }
+    }
+
+    /// Makes a session, as [`Store::create`].
+    pub async fn create(store: &Store, new: NewSession, runtime: Handle) -> Result<AsyncWriter> {
+        let store = store.clone();
+        let writer = reply(&runtime, move || store.create(new)).await?;
+        Ok(AsyncWriter::new(writer, runtime))
+    }
+
+    /// Opens a session for writing, as [`Store::writer`].
+    pub async fn open(store: &Store, id: &str, wait: Wait, runtime: Handle) -> Result<AsyncWriter> {
+        let (store, id) = (store.clone(), id.to_owned());
+        let writer = reply(&runtime, move || store.writer(&id, wait)).await?;
+        Ok(AsyncWriter::new(writer, runtime))
+    }
+
+    /// Which session it writes to.
+    pub fn reference(&self) -> &SessionRef {
+        self.writer.reference()
+    }
+
+    /// Where its log is.
+    pub fn path(&self) -> PathBuf {
+        self.writer.path()
+    }
+
+    /// The writer underneath.
+    pub fn blocking(&self) -> &SessionWriter {
+        &self.writer
+    }
+
+    /// Appends one entry; answers when it is durable on this machine's disk.
+    pub fn append(&self, draft: Draft) -> Reply<Receipt> {
+        self.append_with(draft, Expect::Any, Durability::Fsync)
+    }
+
+    /// Appends one entry if the session is as expected; answers when it is as durable as asked.
+    pub fn append_with(&self, draft: Draft, expect: Expect, durability: Durability) -> Reply<Receipt> {
+        self.ordered(move |writer| writer.submit_all(vec![draft], expect, durability), Ticket::wait)
+    }
+
+    /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
+    pub fn append_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Reply<Vec<Receipt>> {
+        self.ordered(move |writer| writer.submit_all(drafts, expect, durability), Ticket::wait_all)
+    }
+
+    /// Hands an entry to the system; answers before the disk has it.
+    pub fn submit(&self, draft: Draft) -> Reply<AsyncTicket> {
+        let runtime = self.runtime.clone();
+        self.ordered(move |writer| writer.submit(draft), move |ticket| Ok(AsyncTicket { ticket, runtime }))
+    }
+
+    /// Answers when everything that was handed over before is durable.
+    pub fn flush(&self) -> Reply<()> {
+        self.ordered(|writer| Ok(writer.clone()), |writer| writer.flush())
+    }
+
+    /// Moves the leaf to an entry, as [`SessionWriter::branch`].
+    pub fn branch(&self, entry: &str) -> Reply<Receipt> {
+        let entry = entry.to_owned();
+        self.ordered(move |writer| writer.branch(&entry), Ok)
+    }
+
+    /// Moves the leaf before everything, as [`SessionWriter::reset`].
+    pub fn reset(&self) -> Reply<Receipt> {
+        self.ordered(SessionWriter::reset, Ok)
+    }
+
+    /// Moves the leaf and leaves a summary, as [`SessionWriter::branch_with_summary`].
+    pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Reply<Receipt> {
+        let (entry, summary) = (entry.map(str::to_owned), summary.to_owned());
+        self.ordered(move |writer| writer.branch_with_summary(entry.as_deref(), &summary), Ok)
+    }
+
+    /// Stands as before a prompt, as [`SessionWriter::rewind`].
+    pub fn rewind(&self, prompt: &str) -> Reply<String> {
+        let prompt = prompt.to_owned();
+        self.ordered(move |writer| writer.rewind(&prompt), Ok)
+    }
+
+    /// Replaces what came before an entry by a summary, as [`SessionWriter::compact`].
+    pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Reply<Receipt> {
+        let (summary, first_kept) = (summary.to_owned(), first_kept.to_owned());
+        self.ordered(move |writer| writer.compact(&summary, &first_kept, tokens_before), Ok)
+    }
+
+    /// The session with everything that was handed over before.
+    pub fn session(&self) -> Reply<Session> {
+        self.ordered(|writer| Ok(writer.clone()), |writer| writer.session())
+    }
+
+    /// Ends the session after everything that was handed over before, as [`SessionWriter::close`].
+    pub fn close(self, outcome: Outcome) -> Reply<()> {
+        self.ordered(move |writer| writer.clone().close(outcome), Ok)
+    }
+
+    /// Starts a call: `write` in the order of the calls, `wait` beside others.
+    fn ordered<S, T>(
+        &self,
+        write: impl FnOnce(&SessionWriter) -> Result<S> + Send + 'static,
+        wait: impl FnOnce(S) -> Result<T> + Send + 'static,
+    ) -> Reply<T>
+    where
+        S: Send + 'static,
+        T: Send + 'static,
+    {
+        let (sender, answer) = oneshot::channel();
+        let writer = self.writer.clone();
+        let job: Job = Box::new(move || {
+            let written = write(&writer);
+            Box::new(move || {
+                // Nobody may be listening any more; what was asked is done all the same.
+                let _ = sender.send(written.and_then(wait));
+            })
+        });
+        if let Some(jobs) = lock(&self.queue.jobs).as_mut() {
+            jobs.push_back(job);
+        }
+        let worker = Worker { queue: Arc::clone(&self.queue), came: false };
+        drop(self.runtime.spawn_blocking(move || worker.work()));
+        Reply { answer }
+    }
+}
+
+impl Queue {
+    fn next(&self) -> Option<Rest> {
+        let _turn = lock(&self.turn);
+        let job = lock(&self.jobs).as_mut()?.pop_front()?;
+        Some(job())
+    }
+}
+
+impl Worker {
+    /// Works off calls until there are none: a thread may serve the call of another.
+    fn work(mut self) {
+        self.came = true;
+        while let Some(rest) = self.queue.next() {
+            rest();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if !self.came {
+            // What waits is given up as a whole: a later call must not be written without an earlier one.
+            let given_up = lock(&self.queue.jobs).take();
+            drop(given_up);
+        }
+    }
+}
+
+impl AsyncTicket {
+    /// Answers when the entries are as durable as asked, and acknowledges the last of them.
+    pub fn wait(self) -> Reply<Receipt> {
+        reply(&self.runtime, move || self.ticket.wait())
+    }
+
+    /// Answers when the entries are as durable as asked, and acknowledges them.
+    pub fn wait_all(self) -> Reply<Vec<Receipt>> {
+        reply(&self.runtime, move || self.ticket.wait_all())
+    }
+}
+
+impl<T> Future for Reply<T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.answer).poll(context).map(|answer| {
+            answer.unwrap_or_else(|_| {
+                Err(Error::new(ErrorKind::Unavailable, "the runtime ended before the call had its turn")
+                    .hinting("open the session again on a runtime that lives, and append there"))
+            })
+        })
+    }
+}
+
+/// Runs a call that needs no order.
+fn reply<T: Send + 'static>(runtime: &Handle, call: impl FnOnce() -> Result<T> + Send + 'static) -> Reply<T> {
+    let (sender, answer) = oneshot::channel();
+    drop(runtime.spawn_blocking(move || {
+        // Nobody may be listening any more.
+        let _ = sender.send(call());
+    }));
+    Reply { answer }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,60 @@
+//! Where appends are measured: a fresh store on a real disk, and a file beside it for the baseline.
+
+use std::fs::{File, OpenOptions};
+use std::path::PathBuf;
+
+use boswell_store::{Draft, NewSession, SessionWriter, Store};
+
+use super::super::lab::Lab;
+use super::super::machine;
+use crate::Outcome;
+
+/// Length of the line that one entry makes.
+const ENTRY: usize = 1_024;
+
+pub(super) struct Bed {
+    pub(super) home: PathBuf,
+    /// An entry, and the line that it became.
+    pub(super) draft: Draft,
+    pub(super) line: Vec<u8>,
+    raw: PathBuf,
+}
+
+impl Bed {
+    /// An empty folder of that name, with a session in it.
+    pub(super) fn make(lab: &Lab, name: &str) -> Outcome<(Bed, SessionWriter)> {
+        if !machine::is_disk(&lab.data) {
+            return Err(format!("{} is in memory: syncs cost nothing there", lab.data.display()).into());
+        }
+        let folder = lab.data.join("append").join(name);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        let home = folder.join("home");
+        let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/work/append"))?;
+        // An entry below a parent is a little longer than the first one, so it is the second that is looked at.
+        writer.append(Draft::user(""))?;
+        let bare = last_line(&writer)?.len();
+        let draft = Draft::user("x".repeat(ENTRY.saturating_sub(bare)));
+        writer.append(draft.clone())?;
+        let longer = last_line(&writer)?.len() - ENTRY;
+        let draft = Draft::user("x".repeat(ENTRY.saturating_sub(bare + longer)));
+        writer.append(draft.clone())?;
+        let line = last_line(&writer)?;
+        if line.len() != ENTRY {
+            return Err(format!("an entry of {ENTRY} bytes was wanted, it has {}", line.len()).into());
+        }
+        Ok((Bed { home, draft, line, raw: folder.join("raw") }, writer))
+    }
+
+    /// Opens the baseline's file as a program would that appends to it.
+    pub(super) fn open_raw(&self) -> Outcome<File> {
+        Ok(OpenOptions::new().create(true).append(true).open(&self.raw)?)
+    }
+}
+
+fn last_line(writer: &SessionWriter) -> Outcome<Vec<u8>> {
+    let log = std::fs::read(writer.path())?;
+    Ok(log.split_inclusive(|byte| *byte == b'\n').next_back().unwrap_or_default().to_vec())
+}

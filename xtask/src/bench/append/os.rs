@@ -1,0 +1,63 @@
+//! An append that only has to survive its process.
+
+use std::io::Write;
+use std::time::Duration;
+
+use boswell_store::{Durability, Expect};
+
+use super::super::group::Group;
+use super::super::in_turn::{compare, thread_cpu, timed};
+use super::super::lab::{Lab, median};
+use super::super::table::{self, Row, Target};
+use super::bed::Bed;
+use crate::Outcome;
+
+const APPENDS: usize = 2_000;
+const CPU_ALLOWED: Duration = Duration::from_micros(30);
+
+pub(crate) struct AppendOs;
+
+impl Group for AppendOs {
+    fn name(&self) -> &'static str {
+        "append-os"
+    }
+
+    fn about(&self) -> &'static str {
+        "an append of 1 KB with `Durability::Os` against `write` of the same bytes, and its CPU against 30 µs"
+    }
+
+    fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
+        let (bed, writer) = Bed::make(lab, "os")?;
+        let mut raw = bed.open_raw()?;
+        let mut ours = || {
+            let draft = bed.draft.clone();
+            let (time, receipt) = timed(|| writer.append_with(draft, Expect::Any, Durability::Os));
+            receipt?;
+            Ok(time)
+        };
+        let mut theirs = || {
+            let (time, done) = timed(|| raw.write_all(&bed.line));
+            done?;
+            Ok(time)
+        };
+        let target = Some(Target::AtMost(2.0));
+        let times = compare("append, wall time", (lab.repeats, APPENDS), &mut ours, &mut theirs, target)?;
+        let mut spent = Vec::new();
+        for _ in 0..lab.repeats {
+            let before = thread_cpu()?;
+            for _ in 0..APPENDS {
+                ours()?;
+            }
+            spent.push((thread_cpu()? - before).as_secs_f64() / APPENDS as f64);
+        }
+        let spent = median(&mut spent);
+        let cpu = Row {
+            case: "append, CPU".to_owned(),
+            ours: table::seconds(spent),
+            baseline: format!("allowed {}", table::seconds(CPU_ALLOWED.as_secs_f64())),
+            ratio: spent / CPU_ALLOWED.as_secs_f64(),
+            target: Some(Target::AtMost(1.0)),
+        };
+        Ok(vec![times, cpu])
+    }
+}

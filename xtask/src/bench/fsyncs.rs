@@ -1,0 +1,85 @@
+//! How often the disk is told to sync: once per durable append, and for nothing else.
+
+use std::sync::Arc;
+
+use boswell_store::model::json::Json;
+use boswell_store::{
+    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemChance, Ticket, Wait,
+};
+
+use super::counting_disk::CountingDisk;
+use super::group::Group;
+use super::lab::Lab;
+use super::table::{Row, Target};
+use crate::Outcome;
+
+/// Each case is repeated, so that a sync that comes only now and then is seen too.
+const TIMES: u64 = 20;
+
+pub(crate) struct Fsyncs;
+
+impl Group for Fsyncs {
+    fn name(&self) -> &'static str {
+        "fsyncs"
+    }
+
+    fn about(&self) -> &'static str {
+        "syncs of files and folders per operation, counted below the store, against those that durability demands"
+    }
+
+    fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
+        let home = lab.data.join("append").join("fsyncs");
+        if home.exists() {
+            std::fs::remove_dir_all(&home)?;
+        }
+        std::fs::create_dir_all(&home)?;
+        let disk = Arc::new(CountingDisk::default());
+        let store = Store::open_on(Arc::clone(&disk) as Arc<_>, Arc::new(SystemChance), &home)?;
+        let writer = store.create(NewSession::in_project("/home/dev/work/fsyncs"))?;
+        let id = writer.reference().id.clone();
+        let asked = writer.append(Draft::user("first"))?.entry;
+        let count = |case, needed, work: &dyn Fn() -> Result<()>| count(&disk, case, needed, work);
+        let custom = |kind: &str| Draft::custom(kind, Json::object().with("tag", "urgent"));
+        let label = || Draft::new(Body::Label { target: asked.clone(), label: Some("start".to_owned()) });
+        let mut rows = vec![
+            count("append, writer kept open", 1, &|| writer.append(Draft::user("x")).map(drop))?,
+            count("append, not durable", 0, &|| {
+                writer.append_with(Draft::user("x"), Expect::Any, Durability::Os).map(drop)
+            })?,
+            count("batch of 10", 1, &|| {
+                let drafts = (0..10).map(|_| Draft::user("x")).collect();
+                writer.append_all(drafts, Expect::Any, Durability::Fsync).map(drop)
+            })?,
+            count("10 submitted, then waited for", 1, &|| {
+                let tickets: Result<Vec<Ticket>> = (0..10).map(|_| writer.submit(Draft::user("x"))).collect();
+                tickets?.into_iter().try_for_each(|ticket| ticket.wait().map(drop))
+            })?,
+            count("branch", 1, &|| writer.branch(&asked).map(drop))?,
+            count("tag while a writer drives", 1, &|| store.annotate(&id, custom("boswell.tag")).map(drop))?,
+            count("label while a writer drives", 1, &|| store.annotate(&id, label()).map(drop))?,
+        ];
+        writer.close(Ending::Open)?;
+        rows.push(count("open, append, close", 1, &|| {
+            let writer = store.writer(&id, Wait::No)?;
+            writer.append(Draft::user("x"))?;
+            writer.close(Ending::Open)
+        })?);
+        Ok(rows)
+    }
+}
+
+fn count(disk: &CountingDisk, case: &str, needed: u64, work: &dyn Fn() -> Result<()>) -> Outcome<Row> {
+    let before = disk.syncs();
+    for _ in 0..TIMES {
+        work()?;
+    }
+    let each = (disk.syncs() - before) as f64 / TIMES as f64;
+    Ok(Row {
+        case: case.to_owned(),
+        ours: format!("{each}"),
+        baseline: format!("{needed}"),
+        // Where none is needed, one for every time is as bad as one too many.
+        ratio: each / needed.max(1) as f64,
+        target: Some(Target::AtMost(needed.min(1) as f64)),
+    })
+}
