@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Follow live sessions: print entries as they are written
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  boswell watch                  everything that any agent writes
-  boswell watch @last --json --for 10m")]
+  boswell watch --for 5s                 everything that any agent writes in the next five seconds
+  boswell watch @last --json --for 5s    the same of one session, as JSON")]
 pub(crate) struct WatchArgs {
     /// Only this session
     session: Option<String>,
