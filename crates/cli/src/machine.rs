@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
+use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::Locks;
 use boswell_store::{
@@ -16,6 +17,7 @@ use boswell_store::{
 };
 
 use crate::args::{Color, Global};
+use crate::library::{Create, Library};
 
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
@@ -85,6 +87,11 @@ impl Machine {
         })
     }
 
+    /// Whether boswell was told to write nothing.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Fails before anything is written when nothing may be.
     pub(crate) fn may_write(&self) -> Result<()> {
         if !self.read_only {
@@ -134,7 +141,16 @@ impl Machine {
 
     /// Conversations of all stores, with what notes say of them.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
-        let (mut conversations, rest) = self.stores.conversations();
+        let (mut conversations, rest) = match Library::open(self, Create::No)? {
+            Some(mut library) => library.conversations(self)?,
+            None => self.stores.conversations(),
+        };
+        self.annotate(&mut conversations)?;
+        Ok((conversations, rest))
+    }
+
+    /// Adds what notes say of sessions.
+    pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         for (_, summary) in conversations.iter_mut().map(|conversation| &mut conversation.front) {
             if summary.reference.dialect == "boswell" {
                 summary.facts.status = Some(own_status(summary, self.now));
@@ -142,7 +158,7 @@ impl Machine {
         }
         if self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
             let notes = self.notes()?.all();
-            for conversation in &mut conversations {
+            for conversation in conversations {
                 let sides = std::iter::once(&mut conversation.front).chain(&mut conversation.linked);
                 for (_, summary) in sides {
                     if let Some(notes) = notes.get(&summary.reference) {
@@ -151,7 +167,7 @@ impl Machine {
                 }
             }
         }
-        Ok((conversations, rest))
+        Ok(())
     }
 
     /// Finds the session that is meant, in a store that can be written.
@@ -163,8 +179,40 @@ impl Machine {
 
     /// Finds the session that is meant.
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
-        self.stores.resolve(&Selector::parse(session)?, &self.env.cwd, self.side.as_deref())
+        let selector = Selector::parse(session)?;
+        if selector == Selector::Last
+            && let Some(found) = self.breadcrumb()
+        {
+            return Ok(found);
+        }
+        self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref())
     }
+
+    /// The session that this terminal was last used for in this folder.
+    fn breadcrumb(&self) -> Option<Resolved> {
+        let terminal = TerminalId::of(&self.env)?;
+        let agents = self.stores.iter().filter(|(_, store)| is_pi_like(store.dialect().name()));
+        let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
+        let state = self.env.path_var("XDG_STATE_HOME").map(|state| state.join("xcsh/terminal-sessions"));
+        let own = self.home.as_ref().map(|home| home.join("terminal-sessions"));
+        for folder in own.into_iter().chain(folders).chain(state) {
+            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd) else { continue };
+            // A crumb of a store that was not asked for leads nowhere.
+            let below = self.stores.iter().any(|(_, store)| path.starts_with(store.root()));
+            if let Ok((store, located)) = self.stores.at_path(&path)
+                && below
+                && located.hidden.is_none()
+            {
+                return Some(Resolved { store, located });
+            }
+        }
+        None
+    }
+}
+
+/// Dialects whose agents note which session a terminal was used for.
+fn is_pi_like(dialect: &str) -> bool {
+    matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
 }
 
 /// How long one of our own sessions may be idle before it is shown as paused.
@@ -199,6 +247,17 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
     }
     facts.pinned |= notes.pinned;
     facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
+}
+
+/// Answers true until so much time has passed.
+pub(crate) fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
+    let start = std::time::Instant::now();
+    move || start.elapsed() < limit
+}
+
+/// How many threads may read at once.
+pub(crate) fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
 }
 
 fn environment() -> Result<Environment> {

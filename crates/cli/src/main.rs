@@ -3,6 +3,9 @@
 mod args;
 mod command;
 mod failure;
+mod ghosts;
+mod history;
+mod library;
 mod machine;
 mod output;
 mod pager;

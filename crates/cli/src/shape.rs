@@ -82,7 +82,8 @@ fn link(other: &Summary) -> Json {
         .with("drift", Json::Null)
 }
 
-fn tokens(usage: &Usage) -> Json {
+/// Tokens of a usage.
+pub(crate) fn tokens(usage: &Usage) -> Json {
     Json::object()
         .with("input", usage.input)
         .with("output", usage.output)

@@ -72,6 +72,7 @@ pub(crate) enum Style {
     Assistant,
     Tool,
     Warning,
+    Match,
 }
 
 impl Style {
@@ -83,6 +84,7 @@ impl Style {
             Style::Assistant => "1;32",
             Style::Tool => "33",
             Style::Warning => "1;31",
+            Style::Match => "1;33",
         }
     }
 

@@ -10,7 +10,7 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Draft, Environment, Files, NewLog, NewSession, Settled, unsupported};
+use crate::{Capabilities, Draft, Environment, Files, Identity, NewLog, NewSession, Settled, unsupported};
 
 /// One agent family's way of writing sessions.
 ///
@@ -199,6 +199,8 @@ pub struct Located {
     pub size: u64,
     /// When the log was last changed.
     pub modified: Option<Instant>,
+    /// What tells the state of the log from others, where the backend can say.
+    pub identity: Option<Identity>,
     /// The JSON that an index holds about it.
     pub row: Option<Vec<u8>>,
     /// Why lists leave it out unless asked: `subagent`, `empty`, `prepared`, `archived`…
@@ -216,6 +218,7 @@ impl Located {
             framing,
             size: info.size,
             modified: info.modified,
+            identity: info.identity,
             row: None,
             hidden: None,
             owner: None,

@@ -15,6 +15,17 @@ pub enum FileKind {
     Other,
 }
 
+/// What tells one state of a file from every other: while all of it stays the same, so do the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Device and number of the file.
+    pub file: (u64, u64),
+    /// Nanoseconds since 1970 of the last change of content. Programs may set it back.
+    pub modified: i128,
+    /// Nanoseconds since 1970 of the last change of any kind. Nobody can set it back.
+    pub changed: i128,
+}
+
 /// A file as a listing shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
@@ -26,6 +37,8 @@ pub struct FileInfo {
     pub size: u64,
     /// When it was last changed.
     pub modified: Option<Instant>,
+    /// What tells its state from others, where the backend can say.
+    pub identity: Option<Identity>,
 }
 
 impl FileInfo {
@@ -95,11 +108,12 @@ impl MemoryFiles {
                 kind: FileKind::File,
                 size: bytes.len() as u64,
                 modified: *modified,
+                identity: None,
             });
         }
         let below = format!("{key}/");
         let any = self.files.range(below.clone()..).next().is_some_and(|(k, _)| k.starts_with(&below));
-        any.then(|| FileInfo { key: key.to_owned(), kind: FileKind::Folder, size: 0, modified: None })
+        any.then(|| FileInfo { key: key.to_owned(), kind: FileKind::Folder, size: 0, modified: None, identity: None })
     }
 }
 

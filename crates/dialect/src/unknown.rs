@@ -101,6 +101,7 @@ mod tests {
             framing: Framing::Lines,
             size: 0,
             modified: None,
+            identity: None,
             row: None,
             hidden: None,
             owner: None,

@@ -48,6 +48,7 @@ fn read(bytes: &[u8]) -> ReadSession {
         framing: Framing::Lines,
         size: bytes.len() as u64,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -40,6 +40,7 @@ fn read(pi: Pi, bytes: &[u8]) -> ReadSession {
         framing: Framing::Lines,
         size: bytes.len() as u64,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -24,6 +24,7 @@ fn located() -> Located {
         framing: Framing::Lines,
         size: 0,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -60,6 +60,7 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
         framing: Framing::Lines,
         size: 0,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -34,5 +34,5 @@ pub use session::{Payloads, SessionView, Tip};
 pub use span::{Framing, Gap, IsRecord, Line, Lines, Piece, Span, SpanKind, Splitter};
 pub use time::Instant;
 pub use tree::Tree;
-pub use usage::{Usage, UsageTally};
+pub use usage::{Noted, Said, Usage, UsageTally};
 pub use view::{Block, MediaSource, View};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::Name;
+use crate::{Instant, Name};
 
 /// Tokens and money. What was not stated is unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -46,29 +46,71 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
     }
 }
 
+/// What is known of an API message beside what it cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Said {
+    /// When it was said.
+    pub at: Option<Instant>,
+    /// The model that said it.
+    pub model: Option<Name>,
+    /// The request that it answers, where the agent writes that down.
+    pub request: Option<Name>,
+    /// Whether the message's id means the same message in every session: copies and forks repeat it then.
+    pub everywhere: bool,
+    /// Whether the line only repeats what a subagent used, which has a transcript of its own.
+    pub relayed: bool,
+}
+
+/// What one API message cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Noted {
+    /// Tokens and money.
+    pub usage: Usage,
+    /// What else is known.
+    pub said: Said,
+}
+
 /// Adds up usage once for each API message, however many lines repeat it.
 #[derive(Debug, Default, Clone)]
 pub struct UsageTally {
-    by_message: HashMap<Name, Usage>,
-    unnamed: Usage,
+    by_message: HashMap<Name, Noted>,
+    unnamed: Vec<Noted>,
 }
+
+const DAY: i64 = 86_400_000;
 
 impl UsageTally {
     /// Notes what a line states. Lines of one message state the same sum, growing while it streams: the last one counts.
     pub fn note(&mut self, message: Option<Name>, usage: Usage) {
-        match message {
-            Some(name) => {
-                self.by_message.insert(name, usage);
-            }
-            None => self.unnamed.add(&usage),
+        self.note_said(message, usage, Said::default());
+    }
+
+    /// The same, with what else is known of the message.
+    pub fn note_said(&mut self, message: Option<Name>, usage: Usage, said: Said) {
+        if let Some(name) = message {
+            self.by_message.insert(name, Noted { usage, said });
+            return;
         }
+        // What has no name is kept by day and model, so that a long session stays small.
+        let day = |at: Option<Instant>| at.map(|at| at.millis().div_euclid(DAY));
+        let alike = |noted: &&mut Noted| noted.said.model == said.model && day(noted.said.at) == day(said.at);
+        match self.unnamed.iter_mut().find(alike) {
+            Some(noted) => noted.usage.add(&usage),
+            None => self.unnamed.push(Noted { usage, said }),
+        }
+    }
+
+    /// What was noted, message by message; what has no name comes summed up by day and model.
+    pub fn items(&self) -> impl Iterator<Item = (Option<Name>, &Noted)> {
+        let named = self.by_message.iter().map(|(name, noted)| (Some(*name), noted));
+        named.chain(self.unnamed.iter().map(|noted| (None, noted)))
     }
 
     /// The sum over all messages.
     pub fn total(&self) -> Usage {
-        let mut total = self.unnamed;
-        for usage in self.by_message.values() {
-            total.add(usage);
+        let mut total = Usage::default();
+        for (_, noted) in self.items() {
+            total.add(&noted.usage);
         }
         total
     }

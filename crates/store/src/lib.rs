@@ -117,7 +117,7 @@ pub use resolve::{Resolved, Selector};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};
-pub use stores::{Place, StoreId, Stores, Summaries};
+pub use stores::{Held, Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
 pub use switch::{Cursor, Switched};
 pub use vault::{Expired, Purged, Reason, Retention, Vault, VaultRecord};

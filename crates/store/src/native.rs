@@ -338,6 +338,7 @@ pub(crate) fn located_for(path: &Path, size: u64) -> Located {
         framing: Framing::Lines,
         size,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -71,8 +71,12 @@ impl Stores {
     pub fn conversations(&self) -> (Vec<Conversation>, crate::stores::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
-        let conversations = join(sessions, |store, summary| self.links_of(store, summary));
-        (conversations, all)
+        (self.joined(sessions), all)
+    }
+
+    /// Joins sessions that were looked at already: what is linked is one conversation.
+    pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
+        join(sessions, |store, summary| self.links_of(store, summary))
     }
 
     fn links_of(&self, store: StoreId, summary: &Summary) -> Vec<(&'static str, String)> {

@@ -38,9 +38,11 @@ pub struct Stores {
 
 /// A session of a set, with the store that holds it.
 #[derive(Debug, Clone)]
-pub(crate) struct Held {
-    pub(crate) store: StoreId,
-    pub(crate) located: Located,
+pub struct Held {
+    /// The store.
+    pub store: StoreId,
+    /// Where it is there.
+    pub located: Located,
 }
 
 impl Stores {
@@ -104,7 +106,7 @@ impl Stores {
     }
 
     /// Every session of every store, from names alone. A store that cannot be listed is left out and its error kept.
-    pub(crate) fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
+    pub fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
         let mut held = Vec::new();
         let mut errors = Vec::new();
         for (store, it) in self.iter() {

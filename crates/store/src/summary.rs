@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
-use boswell_model::{Facts, Framing, Instant, Payloads, Result, SessionRef};
+use boswell_model::{Facts, Framing, Instant, Log, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -53,12 +53,17 @@ impl Summary {
             located: located.clone(),
             path: located.key.as_deref().map(|key| backend.describe(key)),
             complete: read.log.whole,
-            records: (read.log.heads.len() - usize::from(crate::session::header(&read.log).is_some())) as u64,
+            records: Summary::records_of(&read.log),
             conversation: read.log.heads.iter().any(|head| head.kind.is_conversation()),
             gaps: read.log.gaps.len() as u64,
             facts: read.facts,
             leaf,
         })
+    }
+
+    /// How many records of a log are not its header.
+    pub fn records_of(log: &Log) -> u64 {
+        (log.heads.len() - usize::from(crate::session::header(log).is_some())) as u64
     }
 
     /// When something last happened: what the log says, else when the file changed.

@@ -103,6 +103,9 @@ pub(crate) fn remove(
         let _ = writer.close(Outcome::Open);
     }
     if purge {
+        for key in keys {
+            crate::library::forget(machine, &reference, &found.store.backend().describe(key))?;
+        }
         let copies = purge_copies(machine, &runner, &reference, blobs)?;
         return report(out, &reference, &operation.id, Some(copies));
     }

@@ -1,6 +1,5 @@
 //! `list`: sessions, last active first.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
@@ -8,10 +7,11 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
+use super::narrow::{Filter, Narrow};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{failure, shape, when};
+use crate::{failure, ghosts, shape, when};
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -19,33 +19,8 @@ use crate::{failure, shape, when};
   boswell list --here --since 7d            this project's sessions of the last week
   boswell list --agent claude --match flaky  Claude Code sessions that speak of `flaky`")]
 pub(crate) struct ListArgs {
-    /// Only this agent or dialect
-    #[arg(long)]
-    agent: Option<String>,
-    /// Only sessions held in this folder or below it
-    #[arg(long, value_name = "DIR")]
-    project: Option<String>,
-    /// Only sessions held in the current folder
-    #[arg(long)]
-    here: bool,
-    /// Only sessions with this status
-    #[arg(long)]
-    status: Option<String>,
-    /// Only sessions with this tag
-    #[arg(long)]
-    tag: Option<String>,
-    /// Only sessions on this branch of the project's repository
-    #[arg(long)]
-    branch: Option<String>,
-    /// Only sessions that used a model whose name holds this
-    #[arg(long)]
-    model: Option<String>,
-    /// Only sessions active since then (2026-01-31, 12h, 7d)
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-    /// Only sessions active before then
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
+    #[command(flatten)]
+    narrow: Narrow,
     /// Only sessions whose name, prompts, project, tags or id hold this text
     #[arg(long = "match", value_name = "TEXT")]
     matching: Option<String>,
@@ -83,10 +58,20 @@ pub(crate) enum Sort {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
-    let filter = Filter::new(machine, args)?;
-    let (conversations, rest) = machine.conversations()?;
+    let filter = Filter::new(machine, &args.narrow)?;
+    let matching = args.matching.as_ref().map(|text| text.to_lowercase());
+    let takes = |conversation: &Conversation| {
+        (args.hidden || conversation.front.1.hidden().is_none())
+            && filter.takes(conversation)
+            && matching.as_deref().is_none_or(|text| sides(conversation).any(|side| matches(side, text)))
+    };
+    let (mut conversations, rest) = machine.conversations()?;
+    if args.hidden {
+        let mut gone = ghosts::all(machine, &conversations)?;
+        conversations.append(&mut gone);
+    }
     let found_any = !conversations.is_empty();
-    let mut rows: Vec<Conversation> = conversations.into_iter().filter(|c| filter.takes(c)).collect();
+    let mut rows: Vec<Conversation> = conversations.into_iter().filter(takes).collect();
     sort(&mut rows, args.sort);
     let total = rows.len();
     if let Some(cursor) = &args.cursor {
@@ -117,7 +102,7 @@ pub(crate) fn last_active(conversation: &Conversation) -> Option<Instant> {
     sides(conversation).filter_map(Summary::last_active).max()
 }
 
-fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
+pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
     std::iter::once(&conversation.front).chain(&conversation.linked).map(|(_, summary)| summary)
 }
 
@@ -164,69 +149,12 @@ fn page_line(page: &[Conversation], total: usize, more: bool, now: Instant) -> J
         .with("as_of", now.to_rfc3339())
 }
 
-struct Filter<'a> {
-    args: &'a ListArgs,
-    project: Option<String>,
-    since: Option<Instant>,
-    until: Option<Instant>,
-    matching: Option<String>,
-}
-
-impl<'a> Filter<'a> {
-    fn new(machine: &Machine, args: &'a ListArgs) -> Result<Filter<'a>> {
-        let time = |text: &Option<String>| text.as_deref().map(|t| when::parse(t, machine.now)).transpose();
-        let project = match (&args.project, args.here) {
-            (Some(project), _) => Some(absolute(&machine.env.cwd, project)),
-            (None, true) => Some(machine.env.cwd.display().to_string()),
-            (None, false) => None,
-        };
-        let matching = args.matching.as_ref().map(|text| text.to_lowercase());
-        Ok(Filter { args, project, since: time(&args.since)?, until: time(&args.until)?, matching })
-    }
-
-    fn takes(&self, conversation: &Conversation) -> bool {
-        let front = &conversation.front.1;
-        let active = last_active(conversation);
-        (self.args.hidden || front.hidden().is_none())
-            && self.since.is_none_or(|since| active.is_some_and(|at| at >= since))
-            && self.until.is_none_or(|until| active.is_some_and(|at| at < until))
-            && sides(conversation).any(|side| self.takes_side(side))
-    }
-
-    fn takes_side(&self, side: &Summary) -> bool {
-        let (args, facts) = (self.args, &side.facts);
-        let is = |want: &Option<String>, have: Option<&str>| want.as_deref().is_none_or(|want| have == Some(want));
-        args.agent
-            .as_deref()
-            .is_none_or(|agent| side.reference.dialect == agent || facts.agent.as_deref() == Some(agent))
-            && self
-                .project
-                .as_deref()
-                .is_none_or(|project| facts.project.as_deref().is_some_and(|p| is_below(p, project)))
-            && is(&args.status, facts.status.as_deref())
-            && is(&args.branch, facts.git_branch.as_deref())
-            && args.tag.as_ref().is_none_or(|tag| facts.tags.contains(tag))
-            && args.model.as_deref().is_none_or(|model| facts.models.iter().any(|m| m.contains(model)))
-            && self.matching.as_deref().is_none_or(|text| matches(side, text))
-    }
-}
-
 fn matches(side: &Summary, text: &str) -> bool {
     let facts = &side.facts;
     let texts = [&facts.title, &facts.summary, &facts.first_prompt, &facts.last_prompt, &facts.project];
     let reference = side.reference.to_string();
     let mut all = texts.into_iter().flatten().chain(&facts.tags).chain([&reference]);
     all.any(|t| t.to_lowercase().contains(text))
-}
-
-fn absolute(cwd: &Path, typed: &str) -> String {
-    let path = cwd.join(typed);
-    path.canonicalize().unwrap_or(path).display().to_string()
-}
-
-fn is_below(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {

@@ -6,27 +6,35 @@ pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod clean;
+pub(crate) mod completions;
 pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod files;
 pub(crate) mod fork;
+pub(crate) mod index;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod memory;
+pub(crate) mod narrow;
 pub(crate) mod new;
 pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod projects;
+pub(crate) mod prompts;
 pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod resume;
+pub(crate) mod resume_last;
 pub(crate) mod rewind;
+pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod stores;
 pub(crate) mod tag;
 pub(crate) mod tree;
+pub(crate) mod watch;
 
 use std::process::ExitCode;
 
@@ -68,6 +76,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Restore(args)) => delete::restore(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
+        Some(Command::Search(args)) => search::run(&machine, args),
+        Some(Command::Index(args)) => index::run(&machine, args),
+        Some(Command::Stats(args)) => stats::run(&machine, args),
+        Some(Command::Prompts(args)) => prompts::run(&machine, args),
+        Some(Command::Watch(args)) => watch::run(&machine, args),
+        Some(Command::Continue(args)) => resume_last::run(&machine, args),
+        Some(Command::Completions(args)) => completions::run(&machine, args),
+        Some(Command::Offer(_)) => completions::offer(&machine),
         Some(Command::Undo(args)) => ops::undo(&machine, args),
     }
 }

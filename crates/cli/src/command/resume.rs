@@ -25,6 +25,13 @@ pub(crate) struct ResumeArgs {
     print: bool,
 }
 
+impl ResumeArgs {
+    /// The last conversation.
+    pub(crate) fn last(print: bool) -> ResumeArgs {
+        ResumeArgs { session: "@last".to_owned(), print }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;

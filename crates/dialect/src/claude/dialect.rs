@@ -135,6 +135,7 @@ mod tests {
             framing: Framing::Lines,
             size: 1,
             modified: None,
+            identity: None,
             row: None,
             hidden,
             owner: None,

@@ -20,6 +20,7 @@ pub(super) fn read_bytes(bytes: &[u8]) -> ReadSession {
         framing: Framing::Lines,
         size: 0,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

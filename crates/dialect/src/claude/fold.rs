@@ -1,9 +1,9 @@
 //! What the lines of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Flags, Head, Names, Usage};
+use boswell_model::{EntryKind, Facts, Flags, Head, Names, Said, Usage};
 
-use super::prompt::{Said, said};
+use super::prompt;
 
 /// Gathers what a line says about the session.
 pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
@@ -17,7 +17,7 @@ pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
     envelope(object, facts);
     match head.kind {
         EntryKind::User => user(object, head, facts),
-        EntryKind::Assistant => assistant(object, head, facts),
+        EntryKind::Assistant => assistant(object, head, names, facts),
         EntryKind::System => system(object, facts),
         EntryKind::Title => title(object, names, facts),
         EntryKind::Tag => {
@@ -70,8 +70,8 @@ fn user(object: &Object<'_>, head: &Head, facts: &mut Facts) {
         return;
     }
     facts.messages += 1;
-    match said(object) {
-        Said::Prompt(text) => {
+    match prompt::said(object) {
+        prompt::Said::Prompt(text) => {
             facts.turns += 1;
             // A command stands in as the first prompt only until there is a real one.
             if facts.last_prompt.is_none() {
@@ -79,12 +79,12 @@ fn user(object: &Object<'_>, head: &Head, facts: &mut Facts) {
             }
             facts.saw_prompt(&text);
         }
-        Said::Command(name) if facts.first_prompt.is_none() => facts.first_prompt = Some(name),
-        Said::Command(_) | Said::Noise => {}
+        prompt::Said::Command(name) if facts.first_prompt.is_none() => facts.first_prompt = Some(name),
+        prompt::Said::Command(_) | prompt::Said::Noise => {}
     }
 }
 
-fn assistant(object: &Object<'_>, head: &Head, facts: &mut Facts) {
+fn assistant(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     let Some(message) = object.get("message") else { return };
     if is_main(head, facts) {
         facts.messages += u64::from(head.flags.has(Flags::OWN));
@@ -96,7 +96,10 @@ fn assistant(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     if let Some(model) = model {
         facts.saw_model(&model);
         if let Some(usage) = message.get("usage").map(usage).filter(|usage| !usage.is_unknown()) {
-            facts.usage.note(head.group, usage);
+            let request = object.text("requestId").and_then(|id| names.intern(&id));
+            let said =
+                Said { at: head.instant(), model: names.intern(&model), request, everywhere: true, ..Said::default() };
+            facts.usage.note_said(head.group, usage, said);
         }
     }
 }

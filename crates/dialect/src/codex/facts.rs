@@ -1,7 +1,7 @@
 //! What a log says about its session.
 
 use boswell_model::json::{Kind, Raw};
-use boswell_model::{EntryKind, Facts, Head, Names, Usage};
+use boswell_model::{EntryKind, Facts, Head, Names, Said, Usage};
 
 use super::fragment;
 use super::item::{Item, Shape, Side};
@@ -83,7 +83,9 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
         Some("token_count") => {
             if let Some(usage) = usage(payload) {
                 // The sum so far, of the whole session: the last one counts.
-                facts.usage.note(names.intern("total_token_usage"), usage);
+                let model = facts.models.last().and_then(|model| names.intern(model));
+                let said = Said { at: head.instant(), model, ..Said::default() };
+                facts.usage.note_said(names.intern("total_token_usage"), usage, said);
             }
         }
         Some("thread_name_updated") => {

@@ -28,6 +28,7 @@ pub(super) fn located() -> Located {
         framing: Framing::Lines,
         size: 0,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -142,6 +142,7 @@ impl Transcripts {
                 framing: Framing::Lines,
                 size: 0,
                 modified: None,
+                identity: None,
                 row: None,
                 hidden: None,
                 owner: None,

@@ -1,7 +1,7 @@
 //! Rows of a transcript: one message each, or one turn's worth of them.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Flags, Head, Instant, Names, Usage, View};
+use boswell_model::{EntryKind, Facts, Flags, Head, Instant, Names, Said, Usage, View};
 
 use super::content::Content;
 use super::{attachment, reminder};
@@ -41,13 +41,13 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut 
         }
         EntryKind::Assistant => {
             facts.messages += 1;
-            fold_answer(object, facts);
+            fold_answer(object, head, facts);
         }
         _ => {}
     }
 }
 
-fn fold_answer(object: &Object<'_>, facts: &mut Facts) {
+fn fold_answer(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     let calls = object.get("toolCount").and_then(|n| n.u64());
     let calls = calls.unwrap_or_else(|| Content::of(object.get("content")).calls());
     facts.tool_calls = facts.tool_calls.saturating_add(calls);
@@ -55,7 +55,7 @@ fn fold_answer(object: &Object<'_>, facts: &mut Facts) {
         facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
     }
     if let Some(stated) = object.get("usage") {
-        facts.usage.note(None, usage(stated));
+        facts.usage.note_said(None, usage(stated), Said { at: head.instant(), ..Said::default() });
         for model in models(stated) {
             facts.saw_model(&model);
         }

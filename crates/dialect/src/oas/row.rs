@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{Block, EntryKind, Facts, Flags, Head, Instant, Names, Usage, View};
+use boswell_model::{Block, EntryKind, Facts, Flags, Head, Instant, Names, Said, Usage, View};
 
 use super::header;
 
@@ -45,7 +45,7 @@ fn time(object: &Object<'_>) -> Option<Instant> {
 }
 
 /// Gathers what a record says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     if head.kind == EntryKind::Header {
         if facts.id.is_none() {
@@ -67,7 +67,9 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut 
                 facts.saw_model(&model);
             }
             if let Some(usage) = usage(object) {
-                facts.usage.note(head.id, usage);
+                let model = object.text("model").and_then(|model| names.intern(&model));
+                let said = Said { at: head.instant(), model, everywhere: true, ..Said::default() };
+                facts.usage.note_said(head.id, usage, said);
             }
         }
         EntryKind::Setting => {

@@ -15,6 +15,7 @@ pub(super) fn located(id: &str) -> Located {
         framing: Framing::Lines,
         size: 0,
         modified: None,
+        identity: None,
         row: None,
         hidden: None,
         owner: None,

@@ -1,7 +1,7 @@
 //! What the records of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Head, Instant, Names, Usage};
+use boswell_model::{EntryKind, Facts, Head, Instant, Names, Said, Usage};
 
 use super::Flavour;
 use super::head::version_of;
@@ -32,12 +32,14 @@ pub(super) fn fold(flavour: Flavour, object: &Object<'_>, head: &Head, names: &m
             if is_first_of_its_id(head, names)
                 && let Some(message) = object.get("message")
             {
-                fold_message(message, head, facts);
+                fold_message(message, head, names, facts);
             }
         }
         "model_usage" => {
-            facts.usage.note(head.id, object.get("usage").map(usage_of).unwrap_or_default());
-            if let Some(model) = model_name(object.get("provider"), object.get("model")) {
+            let model = model_name(object.get("provider"), object.get("model"));
+            let usage = object.get("usage").map(usage_of).unwrap_or_default();
+            facts.usage.note_said(head.id, usage, said(head, model.as_deref(), names));
+            if let Some(model) = model {
                 facts.saw_model(&model);
             }
         }
@@ -147,14 +149,15 @@ fn is_first_of_its_id(head: &Head, names: &mut Names) -> bool {
     names.len() > before
 }
 
-fn fold_message(message: Raw<'_>, head: &Head, facts: &mut Facts) {
+fn fold_message(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     match head.kind {
         EntryKind::User => prompt(message, head, facts),
-        EntryKind::Assistant => answer(message, head, facts),
+        EntryKind::Assistant => answer(message, head, names, facts),
         // The answer of a subagent says what the subagent used.
         EntryKind::ToolResult if leading(message, "toolName").is_some_and(|t| t.is("task")) => {
             let usage = message.at(&["details", "usage"]).map(usage_of).unwrap_or_default();
-            facts.usage.note(head.id, usage);
+            let relayed = Said { relayed: true, ..said(head, None, names) };
+            facts.usage.note_said(head.id, usage, relayed);
         }
         _ => {}
     }
@@ -170,7 +173,13 @@ fn prompt(message: Raw<'_>, head: &Head, facts: &mut Facts) {
     }
 }
 
-fn answer(message: Raw<'_>, head: &Head, facts: &mut Facts) {
+/// Ids of entries are short: with their time they are the same entry wherever a fork copied it.
+fn said(head: &Head, model: Option<&str>, names: &mut Names) -> Said {
+    let model = model.and_then(|model| names.intern(model));
+    Said { at: head.instant(), model, everywhere: true, ..Said::default() }
+}
+
+fn answer(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     let keys = ["content", "timestamp", "usage", "provider", "model"];
     let [content, timestamp, usage, provider, model] = pick(message, keys);
     facts.messages += 1;
@@ -178,8 +187,10 @@ fn answer(message: Raw<'_>, head: &Head, facts: &mut Facts) {
     let is_call = |block: &Raw<'_>| leading(*block, "type").is_some_and(|t| t.is("toolCall"));
     let calls = content.iter().flat_map(|c| c.items()).filter(is_call).count();
     facts.tool_calls += calls as u64;
-    facts.usage.note(head.id, usage.map(usage_of).unwrap_or_default());
-    if let Some(model) = model_name(provider, model) {
+    let model = model_name(provider, model);
+    let usage = usage.map(usage_of).unwrap_or_default();
+    facts.usage.note_said(head.id, usage, said(head, model.as_deref(), names));
+    if let Some(model) = model {
         facts.saw_model(&model);
     }
 }

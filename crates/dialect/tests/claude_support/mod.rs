@@ -74,6 +74,7 @@ impl Session {
             framing: Framing::Lines,
             size: bytes.len() as u64,
             modified: None,
+            identity: None,
             row: None,
             hidden: None,
             owner: None,

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{FileInfo, FileKind};
+use boswell_dialect::{FileInfo, FileKind, Identity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
 use super::{Backend, ObjectReader, ends_of_bytes};
@@ -105,7 +105,8 @@ fn info(key: String, stat: &Stat) -> FileInfo {
     };
     let size = if kind == FileKind::File { stat.len } else { 0 };
     let millis = i64::try_from(stat.modified.div_euclid(1_000_000)).ok();
-    FileInfo { key, kind, size, modified: millis.map(Instant::from_millis) }
+    let identity = Identity { file: stat.identity, modified: stat.modified, changed: stat.changed };
+    FileInfo { key, kind, size, modified: millis.map(Instant::from_millis), identity: Some(identity) }
 }
 
 #[derive(Debug)]

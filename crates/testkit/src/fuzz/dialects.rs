@@ -56,6 +56,7 @@ fn located(framing: Framing, bytes: &[u8]) -> Located {
         framing,
         size: bytes.len() as u64,
         modified: None,
+        identity: None,
         row,
         hidden: None,
         owner: None,

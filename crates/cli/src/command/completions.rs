@@ -1,0 +1,95 @@
+//! `completions`: scripts for shells, with live sessions.
+
+use std::process::ExitCode;
+
+use boswell_model::Result;
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::list::last_active;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{cut, one_line};
+
+/// How many sessions a shell is offered.
+const OFFERED: usize = 200;
+/// Commands whose first argument is a session.
+const OF_A_SESSION: &str = "show tree context attachments files export resume append branch rewind fork rename tag untag label \
+                            status close checkout delete check stats watch";
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell completions bash > ~/.local/share/bash-completion/completions/boswell
+  boswell completions fish > ~/.config/fish/completions/boswell.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Known,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Known {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// Prints live sessions for the scripts.
+#[derive(Debug, Args)]
+pub(crate) struct OfferArgs {}
+
+/// Runs `completions`.
+pub(crate) fn run(machine: &Machine, args: &CompletionsArgs) -> Result<ExitCode> {
+    let mut command = crate::args::Args::command();
+    let shell = match args.shell {
+        Known::Bash => Shell::Bash,
+        Known::Zsh => Shell::Zsh,
+        Known::Fish => Shell::Fish,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "boswell", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
+    let mut out = Output::paged(machine);
+    out.bytes(live(args.shell, script).as_bytes())?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds live sessions to what the options give.
+fn live(shell: Known, script: String) -> String {
+    match shell {
+        Known::Bash => format!(
+            "{script}\n_boswell_live() {{\n    _boswell \"$@\"\n    local word=\"${{COMP_WORDS[COMP_CWORD]}}\"\n    case \" {OF_A_SESSION} \" in\n        *\" ${{COMP_WORDS[1]}} \"*)\n            [[ $word == -* ]] || COMPREPLY+=($(compgen -W \"$(boswell __complete 2>/dev/null | cut -f1)\" -- \"$word\"))\n            ;;\n    esac\n}}\ncomplete -F _boswell_live -o bashdefault -o default boswell\n"
+        ),
+        Known::Zsh => {
+            let lines = script.lines().map(|line| match line.trim_start() {
+                start if start.starts_with("':session") || start.starts_with("'::session") => {
+                    line.replace(":_default'", ":_boswell_sessions'")
+                }
+                _ => line.to_owned(),
+            });
+            let text: Vec<String> = lines.collect();
+            let function = "_boswell_sessions() {\n    local -a found\n    found=(${(f)\"$(boswell __complete 2>/dev/null | sed 's/:/\\\\:/g; s/\\t/:/')\"})\n    _describe 'session' found\n}\n";
+            let (first, rest) = text.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            format!("{first}\n\n{function}{}\n", rest.join("\n"))
+        }
+        Known::Fish => format!(
+            "{script}complete -c boswell -n '__fish_seen_subcommand_from {OF_A_SESSION}' -f -a '(boswell __complete 2>/dev/null)'\n"
+        ),
+    }
+}
+
+/// Runs the hidden command behind the scripts: an id and a name a line, last active first.
+pub(crate) fn offer(machine: &Machine) -> Result<ExitCode> {
+    let (mut conversations, _) = machine.conversations()?;
+    conversations.retain(|conversation| conversation.front.1.hidden().is_none());
+    conversations.sort_by_key(|conversation| std::cmp::Reverse(last_active(conversation)));
+    let mut out = Output::paged(machine);
+    for conversation in conversations.iter().take(OFFERED) {
+        let summary = &conversation.front.1;
+        out.line(&format!("{}\t{}", one_line(&summary.reference.id), cut(&one_line(&summary.name()), 60)))?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,94 @@
+//! `index`: brings catalog and search index up to date.
+
+use std::process::ExitCode;
+
+use boswell_find::Wanted;
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::{Disk, RealDisk};
+use clap::Args;
+
+use super::list::warn_about;
+use crate::library::{Create, Library};
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// Bring catalog and search index up to date
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell index             finish what searches began
+  boswell index --rebuild   throw both away and begin again")]
+pub(crate) struct IndexArgs {
+    /// Throw away what there is first
+    #[arg(long)]
+    rebuild: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
+    machine.may_write()?;
+    if args.rebuild {
+        throw_away(machine)?;
+    }
+    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+    };
+    if let Some(error) = library.unkept.take() {
+        return Err(error);
+    }
+    library.fill(machine, Wanted::Whole, &|| true)?;
+    let looked = library.summaries(machine);
+    let sources = library.sources(machine, &looked)?;
+    let index = library.index();
+    let blocks: u64 = sources.sources().iter().map(|source| source.len >> 14).sum();
+    let mut progress = Progress::new("indexing, 16 KB block", usize::try_from(blocks).unwrap_or(0), machine.quiet);
+    let done = library.index_until(machine, &index, &sources, &mut || {
+        progress.tick();
+        true
+    })?;
+    drop(progress);
+    let size = index.size();
+    let mut out = Output::paged(machine);
+    if out.json {
+        out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "index")
+                .with("sessions", looked.len())
+                .with("sources", size.sources)
+                .with("read_bytes", done.bytes)
+                .with("text_bytes", size.text)
+                .with("index_bytes", size.bytes)
+                .with("failed", done.failed)
+                .with("complete", done.complete),
+        )?;
+    } else {
+        out.line(&format!(
+            "{} sessions and memory files, {:.1} MB of text in {:.1} MB; read {:.1} MB now",
+            size.sources,
+            size.text as f64 / 1e6,
+            size.bytes as f64 / 1e6,
+            done.bytes as f64 / 1e6,
+        ))?;
+    }
+    out.finish()?;
+    warn_about(machine, &library.rest());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn throw_away(machine: &Machine) -> Result<()> {
+    let home = machine.home()?;
+    let remove = |path: &std::path::Path| match RealDisk.remove(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path.display(), "remove", error)),
+        _ => Ok(()),
+    };
+    for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+        remove(&home.join(name))?;
+    }
+    let folder = home.join("index");
+    for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
+        remove(&folder.join(name))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! Which sessions are meant: options that `list`, `search` and `stats` share.
+
+use std::path::Path;
+
+use boswell_model::{Instant, Result};
+use boswell_store::{Conversation, Summary};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::when;
+
+/// Options that leave sessions out.
+#[derive(Debug, Args, Default)]
+pub(crate) struct Narrow {
+    /// Only this agent or dialect
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// Only sessions held in this folder or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<String>,
+    /// Only sessions held in the current folder
+    #[arg(long)]
+    here: bool,
+    /// Only sessions with this status
+    #[arg(long)]
+    status: Option<String>,
+    /// Only sessions with this tag
+    #[arg(long)]
+    tag: Option<String>,
+    /// Only sessions on this branch of the project's repository
+    #[arg(long)]
+    branch: Option<String>,
+    /// Only sessions that used a model whose name holds this
+    #[arg(long)]
+    model: Option<String>,
+    /// Only sessions active since then (2026-01-31, 12h, 7d)
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+    /// Only sessions active before then
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) until: Option<String>,
+}
+
+/// The options, read.
+pub(crate) struct Filter<'a> {
+    args: &'a Narrow,
+    project: Option<String>,
+    pub(crate) since: Option<Instant>,
+    pub(crate) until: Option<Instant>,
+}
+
+impl<'a> Filter<'a> {
+    pub(crate) fn new(machine: &Machine, args: &'a Narrow) -> Result<Filter<'a>> {
+        let time = |text: &Option<String>| text.as_deref().map(|t| when::parse(t, machine.now)).transpose();
+        let project = match (&args.project, args.here) {
+            (Some(project), _) => Some(absolute(&machine.env.cwd, project)),
+            (None, true) => Some(machine.env.cwd.display().to_string()),
+            (None, false) => None,
+        };
+        Ok(Filter { args, project, since: time(&args.since)?, until: time(&args.until)? })
+    }
+
+    /// Whether the time at which something happened is one that is asked for.
+    pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
+        self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
+            && self.until.is_none_or(|until| at.is_some_and(|at| at < until))
+    }
+
+    /// Whether a session is one of those asked for, time aside.
+    pub(crate) fn takes_side(&self, side: &Summary) -> bool {
+        let (args, facts) = (self.args, &side.facts);
+        let is = |want: &Option<String>, have: Option<&str>| want.as_deref().is_none_or(|want| have == Some(want));
+        args.agent
+            .as_deref()
+            .is_none_or(|agent| side.reference.dialect == agent || facts.agent.as_deref() == Some(agent))
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|project| facts.project.as_deref().is_some_and(|p| is_below(p, project)))
+            && is(&args.status, facts.status.as_deref())
+            && is(&args.branch, facts.git_branch.as_deref())
+            && args.tag.as_ref().is_none_or(|tag| facts.tags.contains(tag))
+            && args.model.as_deref().is_none_or(|model| facts.models.iter().any(|m| m.contains(model)))
+    }
+
+    /// Whether a conversation is one of those asked for.
+    pub(crate) fn takes(&self, conversation: &Conversation) -> bool {
+        self.takes_time(super::list::last_active(conversation))
+            && super::list::sides(conversation).any(|side| self.takes_side(side))
+    }
+
+    /// Whether a prompt that stands in no session that is still there is asked for.
+    pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
+        let args = self.args;
+        let of_sessions = args.status.is_some() || args.branch.is_some() || args.tag.is_some() || args.model.is_some();
+        !of_sessions
+            && args.agent.as_deref().is_none_or(|wanted| wanted == agent)
+            && self.project.as_deref().is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
+    }
+
+    /// Whether memory of a project, filed under that key by an agent, is asked for.
+    pub(crate) fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
+        let args = self.args;
+        let of_sessions = args.status.is_some() || args.branch.is_some() || args.tag.is_some() || args.model.is_some();
+        let key = self.project.as_deref().map(boswell_dialect::claude::project_key);
+        !of_sessions
+            && args.agent.as_deref().is_none_or(|agent| agent == dialect)
+            && key.is_none_or(|key| key == project_key)
+    }
+}
+
+fn absolute(cwd: &Path, typed: &str) -> String {
+    let path = cwd.join(typed);
+    path.canonicalize().unwrap_or(path).display().to_string()
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}

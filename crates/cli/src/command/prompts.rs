@@ -1,0 +1,183 @@
+//! `prompts`: what was asked, of every agent.
+
+use std::collections::{HashMap, HashSet};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use boswell_dialect::Depth;
+use boswell_find::{Counting, Effort, Field, Order, Origin, Query, Wanted};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::disk::RealDisk;
+use boswell_store::prompts::MOST;
+use boswell_store::{Prompts, Session};
+use clap::Args;
+
+use super::list::{short_path, warn_about};
+use super::narrow::{Filter, Narrow};
+use crate::library::{Create, Library, say_unkept};
+use crate::machine::{Machine, workers};
+use crate::output::Output;
+use crate::terminal::{Style, cut, one_line};
+use crate::{failure, history, when};
+
+/// Show what was asked, of every agent, newest first
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell prompts --limit 50
+  boswell prompts deadlock --here")]
+pub(crate) struct PromptsArgs {
+    /// Only prompts that hold these words
+    query: Vec<String>,
+    #[command(flatten)]
+    narrow: Narrow,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+struct Prompt {
+    text: String,
+    at: Option<Instant>,
+    agent: String,
+    project: Option<String>,
+    session: Option<String>,
+    entry: Option<String>,
+    source: &'static str,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
+    let filter = Filter::new(machine, &args.narrow)?;
+    let text = args.query.join(" ");
+    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+    };
+    let mut prompts = said(machine, &mut library, &filter, &text, args.limit)?;
+    let known: HashSet<(String, String)> =
+        prompts.iter().filter_map(|p| Some((p.session.clone()?, p.text.trim().to_owned()))).collect();
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let wanted = |prompt: &Prompt| {
+        let lower = prompt.text.to_lowercase();
+        words.iter().all(|word| lower.contains(word.as_str()))
+            && filter.takes_time(prompt.at)
+            && filter.takes_prompt(&prompt.agent, prompt.project.as_deref())
+            && !prompt.session.as_ref().is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
+    };
+    prompts.extend(beside(machine)?.into_iter().filter(wanted));
+    prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
+    prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
+    prompts.truncate(args.limit);
+    let mut out = Output::paged(machine);
+    for prompt in &prompts {
+        print(machine, prompt, &mut out)?;
+    }
+    out.finish()?;
+    if prompts.is_empty() && !machine.quiet && !machine.json {
+        failure::say("nothing like that was asked");
+    }
+    say_unkept(machine, library.unkept.as_ref());
+    warn_about(machine, &library.rest());
+    Ok(if prompts.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Prompts that stand in sessions.
+fn said(
+    machine: &Machine,
+    library: &mut Library,
+    filter: &Filter<'_>,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<Prompt>> {
+    let words: Vec<String> = text.split_whitespace().map(|word| format!("\"{}\"", word.replace('"', "\\\""))).collect();
+    let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(machine.now))?;
+    query.fields = vec![Field::Prompt];
+    (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, limit);
+    (query.filters.since, query.filters.until) = (filter.since, filter.until);
+    library.fill(machine, Wanted::Hint, &|| true)?;
+    let looked = library.summaries(machine);
+    let all = library.sources(machine, &looked)?;
+    let place = |index: usize| match all.origin(index) {
+        Some(Origin::Session(place)) => Some(*place),
+        _ => None,
+    };
+    let fits = |index: usize| {
+        let summary = place(index).and_then(|place| looked.get(place)).map(|(_, _, summary)| summary);
+        summary.is_some_and(|summary| summary.hidden() != Some("subagent") && filter.takes_side(summary))
+    };
+    let (places, sources): (Vec<usize>, Vec<_>) =
+        all.sources().iter().enumerate().filter(|(index, _)| fits(*index)).map(|(i, s)| (i, s.clone())).unzip();
+    let results = library.index().search(&query, &sources, &all, &Effort { workers: workers(), go_on: &|| true })?;
+    let mut open: HashMap<usize, Option<Session>> = HashMap::new();
+    let mut prompts = Vec::new();
+    for hit in results.hits {
+        let Some(place) = places.get(hit.source).and_then(|index| place(*index)) else { continue };
+        let Some((_, store, summary)) = looked.get(place) else { continue };
+        let Some(store) = machine.stores.get(*store) else { continue };
+        let session = open.entry(place).or_insert_with(|| store.read(&summary.located, Depth::Heads).ok());
+        let entry = hit.slot.zip(session.as_ref()).and_then(|(slot, session)| session.entry(slot).ok());
+        let text = entry.and_then(|entry| entry.view).map(|view| view.text()).filter(|text| !text.trim().is_empty());
+        prompts.push(Prompt {
+            text: text.unwrap_or(hit.snippet),
+            at: hit.at,
+            agent: summary.facts.agent.clone().unwrap_or_else(|| store.dialect().agent().to_owned()),
+            project: summary.facts.project.clone(),
+            session: Some(summary.reference.to_string()),
+            entry: hit.entry,
+            source: "session",
+        });
+    }
+    Ok(prompts)
+}
+
+/// Prompts that agents and boswell keep beside sessions.
+fn beside(machine: &Machine) -> Result<Vec<Prompt>> {
+    let mut prompts = Vec::new();
+    for (_, store) in machine.stores.iter() {
+        let dialect = store.dialect().name();
+        prompts.extend(history::read(store)?.into_iter().map(|asked| Prompt {
+            text: asked.text,
+            at: asked.at,
+            agent: store.dialect().agent().to_owned(),
+            project: asked.project,
+            session: asked.session.map(|id| format!("{dialect}:{id}")),
+            entry: None,
+            source: "history",
+        }));
+    }
+    if let Some(home) = &machine.home {
+        let found = Prompts::new(Arc::new(RealDisk), home).recent(MOST)?;
+        prompts.extend(found.prompts.into_iter().map(|asked| Prompt {
+            text: asked.text,
+            at: Some(asked.at),
+            agent: "boswell".to_owned(),
+            project: asked.project,
+            session: asked.session,
+            entry: None,
+            source: "boswell",
+        }));
+    }
+    Ok(prompts)
+}
+
+fn print(machine: &Machine, prompt: &Prompt, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "prompt")
+                .with("text", &prompt.text)
+                .with("at", prompt.at.map(|at| at.to_rfc3339()))
+                .with("agent", &prompt.agent)
+                .with("project", prompt.project.as_deref())
+                .with("session", prompt.session.as_deref())
+                .with("entry", prompt.entry.as_deref())
+                .with("source", prompt.source),
+        );
+    }
+    let at = prompt.at.map_or_else(|| "-".to_owned(), when::minute);
+    let project = prompt.project.as_deref().map(|project| short_path(machine, project)).unwrap_or_default();
+    let lead = format!("{at}  {}  {}  ", one_line(&prompt.agent), one_line(&project));
+    let room = machine.width.saturating_sub(crate::terminal::columns(&lead)).max(30);
+    out.line(&format!("{}{}", out.paint(Style::Faint, &lead), cut(&one_line(&prompt.text), room)))
+}

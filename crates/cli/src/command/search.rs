@@ -1,0 +1,309 @@
+//! `search`: any sentence in any session.
+
+use std::process::ExitCode;
+
+use boswell_find::{Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted};
+use boswell_model::json::Json;
+use boswell_model::{EntryKind, Error, ErrorKind, Result};
+use boswell_store::{StoreId, Summary};
+use clap::{Args, ValueEnum};
+
+use super::list::{short_path, warn_about};
+use super::narrow::{Filter, Narrow};
+use crate::library::{Create, Library, say_unkept};
+use crate::machine::{Machine, workers};
+use crate::output::Output;
+use crate::terminal::{Style, cut, escape, one_line};
+use crate::{failure, when};
+
+/// Find any text in any session
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Words must all occur; \"phrases\" in quotes, prefix*, !not; filters agent: project: role: tool: file: tag: model: since: until:
+
+Examples:
+  boswell search deadlock 'role:user' since:30d   what you asked about deadlocks this month
+  boswell search --in results --substring 'ebsocket reconn'"
+)]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Only text that stands there: prompts, answers, thinking, calls, results, titles, summaries, memory, context
+    #[arg(long = "in", value_name = "WHERE", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// Take the query as it is: any stretch of text
+    #[arg(long, conflicts_with = "regex")]
+    substring: bool,
+    /// Take the query as a regular expression
+    #[arg(long)]
+    regex: bool,
+    #[command(flatten)]
+    narrow: Narrow,
+    /// Order
+    #[arg(long, value_enum, default_value_t = Sort::Relevance)]
+    sort: Sort,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Go on where an earlier page ended (its `cursor`)
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// Best first
+    Relevance,
+    /// Newest first
+    Newest,
+}
+
+type Looked = (usize, StoreId, Summary);
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
+    let query = query(machine, args)?;
+    let filter = Filter::new(machine, &args.narrow)?;
+    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+    };
+    library.fill(machine, Wanted::Hint, &|| true)?;
+    let looked = library.summaries(machine);
+    let all = library.sources(machine, &looked)?;
+    let wanted = |index: usize| match all.origin(index) {
+        Some(Origin::Session(place)) => looked.get(*place).is_some_and(|(_, _, summary)| filter.takes_side(summary)),
+        Some(Origin::Memory { dialect, project, .. }) => filter.takes_memory(dialect, project),
+        None => false,
+    };
+    let (places, sources): (Vec<usize>, Vec<_>) =
+        all.sources().iter().enumerate().filter(|(index, _)| wanted(*index)).map(|(i, s)| (i, s.clone())).unzip();
+    let index = library.index();
+    let effort = Effort { workers: workers(), go_on: &|| true };
+    let results = index.search(&query, &sources, &all, &effort)?;
+    let shown = Shown { machine, looked: &looked, all: &all, places: &places };
+    let mut out = Output::paged(machine);
+    shown.print(&results, &mut out)?;
+    out.finish()?;
+    if !machine.json && results.hits.is_empty() && !machine.quiet {
+        nothing(&results.nearest, args);
+    }
+    say_unkept(machine, library.unkept.as_ref());
+    warn_about(machine, &library.rest());
+    library.index_a_little(machine, &index, &all);
+    Ok(if results.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
+    let text = args.query.join(" ");
+    let mut query = match (args.substring, args.regex) {
+        (true, _) => Query::substring(&text)?,
+        (_, true) => Query::regex(&text)?,
+        _ => Query::parse(&text, Some(machine.now))?,
+    };
+    for word in &args.fields {
+        let word = word.trim();
+        query.fields.push(Field::named(word).ok_or_else(|| {
+            let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
+            Error::new(ErrorKind::Invalid, format!("text does not stand in `{}`", word.escape_debug()))
+                .hinting(format!("write --in with any of {}", known.join(", ")))
+        })?);
+    }
+    let time = |text: &Option<String>| text.as_deref().map(|t| when::parse(t, machine.now)).transpose();
+    query.filters.since = time(&args.narrow.since)?.or(query.filters.since);
+    query.filters.until = time(&args.narrow.until)?.or(query.filters.until);
+    query.order = if args.sort == Sort::Newest { Order::Newest } else { Order::Relevance };
+    query.limit = args.limit;
+    query.cursor.clone_from(&args.cursor);
+    Ok(query)
+}
+
+struct Shown<'a> {
+    machine: &'a Machine,
+    looked: &'a [Looked],
+    all: &'a StoreSources,
+    places: &'a [usize],
+}
+
+/// A session or a memory file that holds a hit.
+struct Holder<'a> {
+    reference: String,
+    agent: String,
+    project: Option<&'a str>,
+    name: String,
+}
+
+impl Shown<'_> {
+    fn print(&self, results: &Results, out: &mut Output) -> Result<()> {
+        if out.json {
+            for hit in &results.hits {
+                out.object(&self.shape(hit))?;
+            }
+            return out.object(&self.page(results));
+        }
+        let mut last = None;
+        for hit in &results.hits {
+            let holder = self.holder(hit);
+            if last.as_ref() != Some(&holder.reference) {
+                if last.is_some() {
+                    out.line("")?;
+                }
+                out.line(&self.heading(&holder, out))?;
+                last = Some(holder.reference.clone());
+            }
+            out.line(&self.line(hit, out))?;
+        }
+        if !results.hits.is_empty() {
+            out.line("")?;
+            out.line(&out.paint(Style::Faint, &self.footer(results)))?;
+        }
+        Ok(())
+    }
+
+    fn holder(&self, hit: &Hit) -> Holder<'_> {
+        match self.places.get(hit.source).and_then(|place| self.all.origin(*place)) {
+            Some(Origin::Memory { dialect, path, project }) => Holder {
+                reference: path.clone(),
+                agent: (*dialect).to_owned(),
+                project: Some(project),
+                name: "memory".to_owned(),
+            },
+            Some(Origin::Session(place)) if self.looked.get(*place).is_some() => {
+                let Some((_, store, summary)) = self.looked.get(*place) else { return nobody(hit) };
+                let own = self.machine.stores.get(*store).map_or("", |store| store.dialect().agent());
+                Holder {
+                    reference: summary.reference.to_string(),
+                    agent: summary.facts.agent.clone().unwrap_or_else(|| own.to_owned()),
+                    project: summary.facts.project.as_deref().filter(|project| !project.is_empty()),
+                    name: cut(&summary.name(), 50),
+                }
+            }
+            _ => nobody(hit),
+        }
+    }
+
+    fn shape(&self, hit: &Hit) -> Json {
+        let holder = self.holder(hit);
+        let range = |(from, to): &(usize, usize)| Json::Array(vec![Json::from(*from), Json::from(*to)]);
+        Json::object()
+            .with("v", 1)
+            .with("type", "hit")
+            .with("session", holder.reference)
+            .with("entry", hit.entry.as_deref())
+            .with("line", Some(hit.line).filter(|line| *line > 0))
+            .with("kind", kind(hit.kind))
+            .with("role", hit.kind.role())
+            .with("field", hit.field.word())
+            .with("at", hit.at.map(|at| at.to_rfc3339()))
+            .with("snippet", &hit.snippet)
+            .with("ranges", Json::Array(hit.ranges.iter().map(range).collect()))
+            .with("score", hit.score)
+            .with("agent", holder.agent)
+            .with("project", holder.project)
+            .with("name", holder.name)
+    }
+
+    fn page(&self, results: &Results) -> Json {
+        let exact = |count: Count| count.exact.then_some(count.number);
+        Json::object()
+            .with("v", 1)
+            .with("type", "page")
+            .with("shown", results.hits.len())
+            .with("total", exact(results.entries))
+            .with("sessions", exact(results.sessions))
+            .with("cursor", results.cursor.as_deref())
+            .with("complete", results.complete)
+            .with("scanned_bytes", results.scanned)
+            .with("as_of", self.machine.now.to_rfc3339())
+    }
+
+    fn heading(&self, holder: &Holder<'_>, out: &Output) -> String {
+        let mut parts = vec![out.paint(Style::Strong, &one_line(&holder.reference)), one_line(&holder.name)];
+        parts.extend(holder.project.map(|project| one_line(&short_path(self.machine, project))));
+        parts.join(&out.paint(Style::Faint, " · "))
+    }
+
+    fn line(&self, hit: &Hit, out: &Output) -> String {
+        let place = hit.entry.as_deref().map(|entry| cut(&one_line(entry), 13)).unwrap_or_default();
+        let when = hit.at.map(when::minute).unwrap_or_default();
+        let lead = format!("  {} {} {place}: ", when, hit.field.word());
+        format!("{}{}", out.paint(Style::Faint, &lead), marked(&hit.snippet, &hit.ranges, out))
+    }
+
+    fn footer(&self, results: &Results) -> String {
+        let at_least = if results.sessions.exact { "" } else { "at least " };
+        let plural = if results.sessions.number == 1 { "" } else { "s" };
+        let mut text = format!("{at_least}{} session{plural}", results.sessions.number);
+        if let Some(first) = results.hits.first() {
+            let holder = self.holder(first);
+            let entry = first.entry.as_deref().filter(|_| holder.name != "memory");
+            if let Some(entry) = entry {
+                let reference = one_line(&holder.reference);
+                text = format!(
+                    "{text}; read on with `boswell show {reference} --around {}`, take it up with `boswell resume {reference}`",
+                    one_line(entry)
+                );
+            }
+        }
+        if let Some(cursor) = &results.cursor {
+            text = format!("{text}; more with `--cursor {}`", one_line(cursor));
+        }
+        text
+    }
+}
+
+fn nobody(hit: &Hit) -> Holder<'static> {
+    Holder { reference: hit.reference.to_string(), agent: String::new(), project: None, name: String::new() }
+}
+
+/// The snippet on one line, its matches painted.
+fn marked(snippet: &str, ranges: &[(usize, usize)], out: &Output) -> String {
+    let flat = |text: &str| {
+        let text: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+        escape(&text)
+    };
+    let mut shown = String::new();
+    let mut at = 0;
+    for (from, to) in ranges {
+        shown.push_str(&flat(snippet.get(at..*from).unwrap_or("")));
+        shown.push_str(&out.paint(Style::Match, &flat(snippet.get(*from..*to).unwrap_or(""))));
+        at = *to;
+    }
+    shown.push_str(&flat(snippet.get(at..).unwrap_or("")));
+    shown
+}
+
+fn kind(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Header => "header",
+        EntryKind::User => "user",
+        EntryKind::Assistant => "assistant",
+        EntryKind::ToolResult => "tool_result",
+        EntryKind::Shell => "shell",
+        EntryKind::System => "system",
+        EntryKind::CustomMessage => "custom_message",
+        EntryKind::Attachment => "attachment",
+        EntryKind::Compaction => "compaction",
+        EntryKind::BranchSummary => "branch_summary",
+        EntryKind::Setting => "setting",
+        EntryKind::Label => "label",
+        EntryKind::Title => "title",
+        EntryKind::Tag => "tag",
+        EntryKind::Leaf => "leaf",
+        EntryKind::FileSnapshot => "file_snapshot",
+        EntryKind::Progress => "progress",
+        EntryKind::Custom => "custom",
+        EntryKind::Meta => "meta",
+        _ => "unknown",
+    }
+}
+
+fn nothing(nearest: &[Nearest], args: &SearchArgs) {
+    failure::say("nothing found");
+    for near in nearest {
+        failure::say(&format!("  `{}` occurs nowhere; near it: {}", near.word, near.near.join(", ")));
+    }
+    if args.query.len() > 1 && nearest.is_empty() && !args.substring && !args.regex {
+        failure::say("hint: all words must stand in one entry; try fewer of them");
+    }
+}

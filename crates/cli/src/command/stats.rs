@@ -1,0 +1,255 @@
+//! `stats`: what was said, done and paid for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::process::ExitCode;
+
+use boswell_find::{By, Counted, PRICES_AS_OF, Sum, Wanted, count};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::{Conversation, StoreId, Summary};
+use clap::{Args, ValueEnum};
+
+use super::list::{short_path, sides, warn_about};
+use super::narrow::{Filter, Narrow};
+use crate::library::{Create, Library, say_unkept};
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{Style, cut, fit, one_line};
+use crate::{failure, shape};
+
+/// Count messages, turns, tool calls, tokens and cost
+#[derive(Debug, Args)]
+#[command(after_help = "Every API message counts once, in however many forks, copies and subagents it stands.
+
+Examples:
+  boswell stats --by day --since 7d
+  boswell stats @last")]
+pub(crate) struct StatsArgs {
+    /// Only this session and its subagents
+    session: Option<String>,
+    /// What sums are made by
+    #[arg(long, value_enum)]
+    by: Option<ByArg>,
+    #[command(flatten)]
+    narrow: Narrow,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ByArg {
+    Day,
+    Project,
+    Agent,
+    Model,
+}
+
+impl ByArg {
+    fn by(self) -> (By, &'static str) {
+        match self {
+            ByArg::Day => (By::Day, "day"),
+            ByArg::Project => (By::Project, "project"),
+            ByArg::Agent => (By::Agent, "agent"),
+            ByArg::Model => (By::Model, "model"),
+        }
+    }
+}
+
+/// Where a session is: its store, its key there, its id.
+type Place = (usize, Option<String>, String);
+
+fn place(store: StoreId, summary: &Summary) -> Place {
+    (store.0, summary.located.key.clone(), summary.located.id.clone())
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
+    let filter = Filter::new(machine, &args.narrow)?;
+    let only = args.session.as_deref().map(|session| machine.resolve(session)).transpose()?;
+    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+    };
+    library.fill(machine, Wanted::Whole, &|| true)?;
+    let items = library.items(machine)?;
+    let looked = library.summaries(machine);
+    let entries: HashMap<Place, usize> = looked.iter().map(|(index, store, s)| (place(*store, s), *index)).collect();
+    let mut conversations = machine.stores.joined(looked.into_iter().map(|(_, store, s)| (store, s)).collect());
+    machine.annotate(&mut conversations)?;
+    let is_meant = |conversation: &&Conversation| match &only {
+        Some(found) => sides(conversation).any(|side| {
+            side.reference.dialect == found.store.dialect().name()
+                && (side.located.key == found.located.key && side.located.id == found.located.id
+                    || side.located.owner.as_deref() == Some(&found.located.id))
+        }),
+        None => filter.takes(conversation),
+    };
+    let mut counted = Vec::new();
+    let mut places: HashMap<usize, usize> = HashMap::new();
+    for (number, conversation) in conversations.iter().filter(is_meant).enumerate() {
+        for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
+            let own = machine.stores.get(*store).map_or("", |store| store.dialect().agent());
+            let agent = summary.facts.agent.as_deref().unwrap_or(own);
+            if let Some(entry) = entries.get(&place(*store, summary)) {
+                places.insert(*entry, counted.len());
+            }
+            counted.push(Counted { summary, agent, conversation: number, store: store.0 });
+        }
+    }
+    let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
+    let mut out = Output::paged(machine);
+    let total = count(&counted, items.clone(), By::Total).remove("").unwrap_or_default();
+    match args.by {
+        Some(by) => {
+            let (by, word) = by.by();
+            table(machine, word, &count(&counted, items, by), &mut out)?;
+        }
+        None => whole(&total, &mut out)?,
+    }
+    out.finish()?;
+    if !machine.quiet && !machine.json && !total.unpriced.is_empty() {
+        let models: Vec<_> = total.unpriced.iter().map(|model| one_line(model)).collect();
+        failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
+    }
+    say_unkept(machine, library.unkept.as_ref());
+    warn_about(machine, &library.rest());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shape_of(by: &str, key: Option<&str>, sum: &Sum) -> Json {
+    let known = |count: u64| (by != "model").then_some(count);
+    let kinds = sum.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
+    Json::object()
+        .with("v", 1)
+        .with("type", "stat")
+        .with("by", by)
+        .with("key", key)
+        .with("sessions", sum.sessions)
+        .with("messages", known(sum.messages))
+        .with("turns", known(sum.turns))
+        .with("tool_calls", known(sum.tool_calls))
+        .with("entries", known(sum.entries))
+        .with("duration_ms", sum.duration_ms)
+        .with("kinds", if by == "model" { Json::Null } else { Json::Object(kinds) })
+        .with("tokens", shape::tokens(&sum.usage))
+        .with("cost_usd", sum.usage.cost)
+        .with("unpriced_models", sum.unpriced.clone())
+        .with("prices_as_of", PRICES_AS_OF)
+        .with("complete", !sum.partial)
+}
+
+fn whole(sum: &Sum, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(&shape_of("total", None, sum));
+    }
+    let mut row = |name: &str, value: String| out.line(&format!("{}  {value}", fit(name, 12)));
+    row("sessions", grouped(sum.sessions))?;
+    row("messages", grouped(sum.messages))?;
+    row("turns", grouped(sum.turns))?;
+    row("tool calls", grouped(sum.tool_calls))?;
+    row("duration", sum.duration_ms.map_or_else(unknown, span))?;
+    let usage = &sum.usage;
+    let tokens = [
+        ("input", usage.input),
+        ("output", usage.output),
+        ("cache read", usage.cache_read),
+        ("cache write", usage.cache_write),
+        ("reasoning", usage.reasoning),
+    ];
+    for (name, count) in tokens {
+        row(name, count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))))?;
+    }
+    row("cost", cost(usage.cost))?;
+    row("records", grouped(sum.entries))?;
+    for (word, count) in &sum.kinds {
+        let word = if word.is_empty() { "(no type)" } else { word };
+        out.line(&format!("  {:>9}  {}", grouped(*count), one_line(word)))?;
+    }
+    Ok(())
+}
+
+fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, out: &mut Output) -> Result<()> {
+    let mut rows: Vec<(&String, &Sum)> = sums.iter().collect();
+    if by != "day" {
+        let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
+        rows.sort_by(|a, b| weight(b.1).cmp(&weight(a.1)).then_with(|| a.0.cmp(b.0)));
+    }
+    if out.json {
+        for (key, sum) in rows {
+            out.object(&shape_of(by, Some(key.as_str()).filter(|key| !key.is_empty()), sum))?;
+        }
+        return Ok(());
+    }
+    let width = machine.width.saturating_sub(68).clamp(12, 48);
+    let heading = format!(
+        "{}  {:>8}  {:>8}  {:>12}  {:>12}  {:>10}",
+        fit(&by.to_uppercase(), width),
+        "SESSIONS",
+        "MESSAGES",
+        "INPUT",
+        "OUTPUT",
+        "COST"
+    );
+    out.line(&out.paint(Style::Faint, &heading))?;
+    for (key, sum) in rows {
+        let name = match key.as_str() {
+            "" => "(no folder recorded)".to_owned(),
+            key if by == "project" => short_path(machine, key),
+            key => key.to_owned(),
+        };
+        let messages = if by == "model" { unknown() } else { grouped(sum.messages) };
+        let input = [sum.usage.input, sum.usage.cache_read, sum.usage.cache_write];
+        let input = input.iter().any(Option::is_some).then(|| input.into_iter().flatten().sum::<u64>());
+        let line = format!(
+            "{}  {:>8}  {messages:>8}  {:>12}  {:>12}  {:>10}",
+            fit(&cut(&one_line(&name), width), width),
+            grouped(sum.sessions),
+            input.map_or_else(unknown, grouped),
+            sum.usage.output.map_or_else(unknown, grouped),
+            cost(sum.usage.cost),
+        );
+        out.line(line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn unknown() -> String {
+    "-".to_owned()
+}
+
+fn cost(dollars: Option<f64>) -> String {
+    dollars.map_or_else(unknown, |dollars| format!("${dollars:.2}"))
+}
+
+fn span(millis: u64) -> String {
+    let minutes = millis / 60_000;
+    if minutes < 60 {
+        format!("{minutes}m {}s", millis / 1000 % 60)
+    } else {
+        format!("{}h {}m", minutes / 60, minutes % 60)
+    }
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_at_a_glance() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(cost(None), "-");
+        assert_eq!(span(3_725_000), "1h 2m");
+    }
+}

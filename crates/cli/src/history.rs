@@ -1,0 +1,39 @@
+//! Prompt histories that agents keep beside their sessions.
+
+use boswell_model::json::Raw;
+use boswell_model::{Instant, Result};
+use boswell_store::Store;
+
+/// A history longer than this is left unread.
+const LARGEST: u64 = 256 << 20;
+
+/// A prompt of an agent's own history.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) at: Option<Instant>,
+    pub(crate) project: Option<String>,
+    pub(crate) session: Option<String>,
+}
+
+/// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be read are passed over.
+pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
+    if !matches!(store.dialect().name(), "claude" | "codex") {
+        return Ok(Vec::new());
+    }
+    let bytes = store.file("history.jsonl", LARGEST)?.unwrap_or_default();
+    Ok(bytes.split(|byte| *byte == b'\n').filter_map(asked).collect())
+}
+
+fn asked(line: &[u8]) -> Option<Asked> {
+    let record = Raw::parse(line.trim_ascii()).ok()?;
+    let text = |key: &str| record.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    // Claude Code counts milliseconds, Codex seconds.
+    let millis = |key: &str, unit: f64| record.get(key).and_then(|value| value.f64()).map(|n| (n * unit) as i64);
+    Some(Asked {
+        text: text("display").or_else(|| text("text")).filter(|text| !text.trim().is_empty())?,
+        at: millis("timestamp", 1.0).or_else(|| millis("ts", 1000.0)).map(Instant::from_millis),
+        project: text("project"),
+        session: text("sessionId").or_else(|| text("session_id")),
+    })
+}

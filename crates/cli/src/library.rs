@@ -1,0 +1,250 @@
+//! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use boswell_find::{Catalog, Entry, Filled, Index, Item, StoreSources, Wanted};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::{RealDisk, durable};
+use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
+
+use crate::machine::{Machine, until, workers};
+
+/// How long a list may read logs for counts before it answers without.
+const LISTING: Duration = Duration::from_millis(300);
+/// How long a command goes on with the index after it has answered.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+
+/// Whether boswell's folder is made where it is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Create {
+    Yes,
+    No,
+}
+
+/// Every session, as the catalog has it.
+#[derive(Debug)]
+pub(crate) struct Library {
+    catalog: Catalog,
+    pub(crate) entries: Vec<Entry>,
+    store_errors: Vec<(StoreId, Error)>,
+    session_errors: Vec<(usize, Error)>,
+    /// Why nothing is kept for the next time.
+    pub(crate) unkept: Option<Error>,
+    index: PathBuf,
+}
+
+impl Library {
+    /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no place for a catalog.
+    pub(crate) fn open(machine: &Machine, create: Create) -> Result<Option<Library>> {
+        let (catalog, mut unkept) = match kept_catalog(machine, create) {
+            Ok(Some(catalog)) => (catalog, None),
+            Ok(None) => return Ok(None),
+            Err(_) if create == Create::No => return Ok(None),
+            Err(error) => (Catalog::in_memory()?, Some(error)),
+        };
+        let mut catalog = catalog;
+        let refreshed = catalog.refresh(&machine.stores, machine.now)?;
+        unkept = unkept.or(refreshed.unwritten);
+        let index = match &machine.home {
+            Some(home) if unkept.is_none() => home.join("index"),
+            // A folder that cannot be: an index that is empty and stays so.
+            _ => PathBuf::from("/dev/null/index"),
+        };
+        Ok(Some(Library {
+            catalog,
+            entries: refreshed.entries,
+            store_errors: refreshed.store_errors,
+            session_errors: Vec::new(),
+            unkept,
+            index,
+        }))
+    }
+
+    /// Reads what is not known well enough, until time is up.
+    pub(crate) fn fill(
+        &mut self,
+        machine: &Machine,
+        wanted: Wanted,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Filled> {
+        let mut filled = match self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.make_anew(machine)?;
+                self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on)?
+            }
+            done => done?,
+        };
+        self.session_errors.append(&mut filled.errors);
+        if self.unkept.is_none() {
+            self.unkept = filled.unwritten.take();
+        }
+        Ok(filled)
+    }
+
+    /// What every message cost: the place of the session among the entries, and the message.
+    pub(crate) fn items(&mut self, machine: &Machine) -> Result<Vec<(usize, Item)>> {
+        match self.catalog.items(&self.entries) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.make_anew(machine)?;
+                self.fill(machine, Wanted::Whole, &|| true)?;
+                self.catalog.items(&self.entries)
+            }
+            done => done,
+        }
+    }
+
+    /// Damage may show only where a page is read: then nothing of the file is relied on any more.
+    fn make_anew(&mut self, machine: &Machine) -> Result<()> {
+        let refreshed = self.catalog.rebuild(&machine.stores, machine.now)?;
+        self.entries = refreshed.entries;
+        self.session_errors.clear();
+        Ok(())
+    }
+
+    /// Conversations as a list shows them; counts of large logs that there was no time to read are left out.
+    pub(crate) fn conversations(&mut self, machine: &Machine) -> Result<(Vec<Conversation>, Summaries)> {
+        self.fill(machine, Wanted::Whole, &until(LISTING))?;
+        self.fill(machine, Wanted::Glance, &|| true)?;
+        let sessions = self.summaries(machine).into_iter().map(|(_, store, summary)| (store, summary)).collect();
+        Ok((machine.stores.joined(sessions), self.rest()))
+    }
+
+    /// What is known of each session, with its place among the entries. Those that could not be read are left out.
+    pub(crate) fn summaries(&mut self, machine: &Machine) -> Vec<(usize, StoreId, Summary)> {
+        let mut out = Vec::with_capacity(self.entries.len());
+        for (index, entry) in self.entries.iter().enumerate() {
+            let Some(store) = machine.stores.get(entry.store) else { continue };
+            if self.session_errors.iter().any(|(failed, _)| *failed == index) {
+                continue;
+            }
+            match entry.summary(store) {
+                Ok(summary) => out.push((index, entry.store, summary)),
+                Err(error) => self.session_errors.push((index, error)),
+            }
+        }
+        out
+    }
+
+    /// What could not be looked at.
+    pub(crate) fn rest(&mut self) -> Summaries {
+        let mut rest = Summaries { store_errors: std::mem::take(&mut self.store_errors), ..Summaries::default() };
+        let mut errors = std::mem::take(&mut self.session_errors);
+        errors.sort_by_key(|(index, _)| *index);
+        errors.dedup_by_key(|(index, _)| *index);
+        for (index, error) in errors {
+            if let Some(entry) = self.entries.get(index) {
+                rest.session_errors.push((entry.store, entry.located.clone(), error));
+            }
+        }
+        rest
+    }
+
+    /// The catalog, for questions about usage.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The search index; an empty one where none can be kept.
+    pub(crate) fn index(&self) -> Index {
+        Index::open(&self.index)
+    }
+
+    /// Goes on with the index for a moment, after the answer was given. What fails here is tried again next time.
+    pub(crate) fn index_a_little(&self, machine: &Machine, index: &Index, sources: &StoreSources) {
+        let time = until(AFTERWARDS);
+        let _ = self.index_until(machine, index, sources, &mut || time());
+    }
+
+    /// Brings the index up to date, until `go_on` answers false.
+    pub(crate) fn index_until(
+        &self,
+        machine: &Machine,
+        index: &Index,
+        sources: &StoreSources,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<boswell_find::Progress> {
+        if self.unkept.is_some() {
+            return Ok(boswell_find::Progress::default());
+        }
+        durable::make_folders(&RealDisk, &self.index)?;
+        // With stores named on the command line the others are not seen, and so not known to be gone.
+        if !machine.named_stores {
+            let here: std::collections::HashSet<_> = sources.sources().iter().map(|source| &source.reference).collect();
+            index.retain(&|reference| here.contains(reference))?;
+        }
+        let settled = |source: &&boswell_find::Source| sources.is_settled(source);
+        index.update(&mut sources.sources().iter().filter(settled).cloned(), sources, go_on)
+    }
+
+    /// Everything that can be searched: `summaries` in order, then memory.
+    pub(crate) fn sources(&self, machine: &Machine, summaries: &[(usize, StoreId, Summary)]) -> Result<StoreSources> {
+        let mut sources = StoreSources::default();
+        for (index, store, summary) in summaries {
+            let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index)) else { continue };
+            sources.add_session(store, summary, entry.is_settled().then_some(entry.generation));
+        }
+        for (_, store) in machine.stores.iter() {
+            // A store whose memory cannot be listed is warned about when its sessions are.
+            let _ = sources.add_memory(store);
+        }
+        if let Some((home, own)) = machine.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
+            own_memory(&Store::in_folder(own, home), &mut sources)?;
+        }
+        Ok(sources)
+    }
+}
+
+/// Boswell's own pages of every project.
+fn own_memory(store: &Store, sources: &mut StoreSources) -> Result<()> {
+    for project in store.backend().list("memory")?.iter().filter(|info| info.is_folder()) {
+        for page in store.backend().list(&project.key)? {
+            if page.is_file() && page.name().ends_with(".md") {
+                sources.add_text(store, &page, project.name().to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
+    let home = match (&machine.home, create) {
+        (Some(home), _) if machine.is_read_only() => {
+            return if create == Create::No {
+                Ok(None)
+            } else {
+                Err(Error::new(ErrorKind::Denied, format!("nothing is kept in `{}`", home.display()))
+                    .because("boswell was told to write nothing"))
+            };
+        }
+        (Some(home), _) => home,
+        (None, Create::No) => return Ok(None),
+        (None, Create::Yes) => machine.home()?,
+    };
+    if create == Create::No && !home.is_dir() {
+        return Ok(None);
+    }
+    durable::make_folders(&RealDisk, home)?;
+    Catalog::open(&home.join("catalog.db")).map(Some)
+}
+
+/// Forgets a purged session in catalog and index, where there are any.
+pub(crate) fn forget(machine: &Machine, reference: &SessionRef, path: &str) -> Result<()> {
+    let home = machine.home()?;
+    let catalog = home.join("catalog.db");
+    if catalog.is_file() {
+        Catalog::open(&catalog)?.forget(reference)?;
+    }
+    let index = home.join("index");
+    if index.is_dir() {
+        Index::open(&index).purge(&SessionRef::new(&reference.dialect, path))?;
+    }
+    Ok(())
+}
+
+/// Says once why the next answer will take as long as this one.
+pub(crate) fn say_unkept(machine: &Machine, unkept: Option<&Error>) {
+    if let Some(error) = unkept.filter(|_| !machine.quiet) {
+        crate::failure::say(&format!("answered by reading every log, without catalog and index: {error}"));
+    }
+}

@@ -1,0 +1,124 @@
+//! The file behind the catalog. Whatever is wrong with it, it is made anew.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Result};
+use rusqlite::Connection;
+
+/// Another number here and every catalog is made anew.
+const VERSION: i64 = 1;
+/// How long another process may hold the file before we do without.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+const SCHEMA: &str = "
+CREATE TABLE session(
+  id INTEGER PRIMARY KEY,
+  place TEXT NOT NULL UNIQUE,
+  store TEXT NOT NULL,
+  dialect TEXT NOT NULL,
+  name TEXT NOT NULL,
+  dev INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+  digest INTEGER NOT NULL,
+  young INTEGER NOT NULL,
+  head INTEGER NOT NULL, tail INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  upto INTEGER NOT NULL,
+  gone INTEGER NOT NULL,
+  kept BLOB
+);
+CREATE TABLE usage(
+  session INTEGER NOT NULL,
+  key TEXT,
+  at INTEGER,
+  model TEXT,
+  relayed INTEGER NOT NULL,
+  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
+  cost REAL
+);
+CREATE INDEX usage_of_session ON usage(session);
+";
+
+/// Opens the file, or makes it. One that is damaged or of another version is deleted first.
+pub(super) fn open(path: &Path) -> Result<Connection> {
+    match attempt(path) {
+        Err(error) if matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew) => {
+            remove(path)?;
+            attempt(path)
+        }
+        done => done,
+    }
+}
+
+/// A catalog that nobody else sees and that ends with the process.
+pub(super) fn in_memory() -> Result<Connection> {
+    let place = Path::new("catalog in memory");
+    let db = Connection::open_in_memory().map_err(|error| fault(place, error))?;
+    db.execute_batch(SCHEMA).map_err(|error| fault(place, error))?;
+    Ok(db)
+}
+
+/// Deletes the file and what SQLite keeps beside it.
+pub(super) fn remove(path: &Path) -> Result<()> {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        match std::fs::remove_file(PathBuf::from(&name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io(path.display(), "remove the damaged", error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn attempt(path: &Path) -> Result<Connection> {
+    make_private(path)?;
+    let fault = |error| fault(path, error);
+    let mut db = Connection::open(path).map_err(fault)?;
+    db.busy_timeout(PATIENCE).map_err(fault)?;
+    let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)?;
+    if version == 0 {
+        // Page size counts only before the first page is written, and not inside a transaction.
+        db.execute_batch("PRAGMA page_size=8192; PRAGMA journal_mode=WAL").map_err(fault)?;
+    }
+    // Derived: losing the last change to a power cut costs nothing.
+    db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000").map_err(fault)?;
+    if version == 0 {
+        let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
+        let now: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)?;
+        if now == 0 {
+            tx.execute_batch(SCHEMA).map_err(fault)?;
+            tx.execute_batch(&format!("PRAGMA user_version={VERSION}")).map_err(fault)?;
+        }
+        tx.commit().map_err(fault)?;
+    } else if version != VERSION {
+        return Err(Error::new(ErrorKind::TooNew, format!("`{}` is of another version", path.display())));
+    }
+    Ok(db)
+}
+
+/// Derived files are as secret as their sources.
+fn make_private(path: &Path) -> Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ()).map_err(|error| Error::io(path.display(), "open", error))
+}
+
+/// An error of SQLite as one of ours.
+pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode as Code;
+    let kind = match error.sqlite_error_code() {
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => ErrorKind::Busy,
+        Some(Code::NotADatabase | Code::DatabaseCorrupt) => ErrorKind::Damaged,
+        Some(Code::DiskFull) => ErrorKind::NoSpace,
+        Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => ErrorKind::Denied,
+        Some(Code::SystemIoFailure) => ErrorKind::Unavailable,
+        // A table or column that is not there: somebody else's file under our name.
+        _ => ErrorKind::Damaged,
+    };
+    Error::new(kind, format!("the catalog `{}` cannot be used", path.display())).caused_by(error)
+}

@@ -1,0 +1,71 @@
+//! A session of the catalog.
+
+use boswell_dialect::Located;
+use boswell_model::{Result, SessionRef};
+use boswell_store::{Store, StoreId, Summary};
+
+use super::kept::Kept;
+use super::ledger::Item;
+
+/// The generation of what could not be written down: the index must not rely on it.
+pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
+
+/// A session that a listing found, with what the catalog knows of it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The store that holds it.
+    pub store: StoreId,
+    /// Where it is there.
+    pub located: Located,
+    /// Grows when its bytes were changed other than by appending.
+    pub generation: u64,
+    pub(super) row: i64,
+    pub(super) kept: Option<Kept>,
+    /// For which length of the log `kept` holds; none if for none.
+    pub(super) upto: Option<u64>,
+    /// What it cost, where that could not be written down.
+    pub(super) items: Vec<Item>,
+}
+
+impl Entry {
+    /// Whether its generation was written down, so that the index may rely on it.
+    pub fn is_settled(&self) -> bool {
+        self.generation != UNSETTLED
+    }
+
+    /// Whether all that is known of it holds for the log as it is now, and the whole of it was read.
+    pub fn is_current(&self) -> bool {
+        self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(|kept| kept.complete)
+    }
+
+    /// Whether what is known of it was read from the log as it is now.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.upto == Some(self.located.size) && self.kept.is_some()
+    }
+
+    /// Whether anything is known that was true of the log once and was not rewritten since.
+    pub(super) fn is_known(&self) -> bool {
+        self.upto.is_some() && self.kept.is_some()
+    }
+
+    /// What a list shows of it.
+    ///
+    /// Counts are left out unless the whole log was read as it is now. What stands in side files is read here.
+    pub fn summary(&self, store: &Store) -> Result<Summary> {
+        let kept = self.kept.clone().unwrap_or_default();
+        let complete = self.is_current();
+        let mut facts = kept.facts;
+        store.fold_side_files(&self.located, &mut facts)?;
+        Ok(Summary {
+            reference: SessionRef::new(store.dialect().name(), &self.located.id),
+            located: self.located.clone(),
+            path: self.located.key.as_deref().map(|key| store.backend().describe(key)),
+            facts,
+            complete,
+            records: kept.records,
+            leaf: kept.leaf.filter(|_| complete),
+            conversation: kept.conversation,
+            gaps: kept.gaps,
+        })
+    }
+}

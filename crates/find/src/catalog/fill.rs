@@ -1,0 +1,193 @@
+//! Reads what logs say, as far as it is not known yet.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use boswell_dialect::{Depth, Reader};
+use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
+use boswell_store::{ObjectReader, Store, Stores, Summary};
+use rusqlite::{TransactionBehavior, params};
+
+use super::kept::Kept;
+use super::ledger::{self, Item};
+use super::{Catalog, Entry};
+
+/// How much of each log is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Something, even if it is of an earlier state.
+    Hint,
+    /// What the log says now: the ends of large ones do.
+    Glance,
+    /// Everything, for counts.
+    Whole,
+}
+
+/// What filling in gave.
+#[derive(Debug, Default)]
+pub struct Filled {
+    /// How many logs were read.
+    pub read: usize,
+    /// Logs that could not be read, by their place among the entries.
+    pub errors: Vec<(usize, Error)>,
+    /// Whether all that was wanted is known now, but for those that could not be read.
+    pub complete: bool,
+    /// Why what was read could not be written down.
+    pub unwritten: Option<Error>,
+}
+
+/// How many logs are read between two writes.
+const BATCH: usize = 128;
+/// Logs up to this length are read whole even for a glance: their two ends are all of them.
+const SMALL: u64 = 128 << 10;
+
+impl Catalog {
+    /// Reads logs of which not enough is known, those that changed last first, until `go_on` answers false.
+    pub fn fill(
+        &mut self,
+        stores: &Stores,
+        entries: &mut [Entry],
+        wanted: Wanted,
+        workers: usize,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Filled> {
+        let mut work: Vec<usize> = (entries.iter().enumerate())
+            .filter(|(_, entry)| match wanted {
+                Wanted::Hint => !entry.is_known(),
+                Wanted::Glance => !entry.is_fresh(),
+                Wanted::Whole => !entry.is_current(),
+            })
+            .map(|(index, _)| index)
+            .collect();
+        work.sort_by_key(|index| std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified)));
+        let mut filled = Filled { complete: true, ..Filled::default() };
+        for batch in work.chunks(BATCH) {
+            let mut done = read_batch(stores, entries, batch, wanted, workers, go_on);
+            filled.complete &= done.len() == batch.len();
+            filled.read += done.len();
+            self.keep(entries, &mut done, &mut filled)?;
+            if !filled.complete {
+                break;
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Writes down what was read, and puts it into the entries.
+    fn keep(&mut self, entries: &mut [Entry], done: &mut Vec<Done>, filled: &mut Filled) -> Result<()> {
+        let mut fine: Vec<(usize, Kept, Vec<Item>)> = Vec::new();
+        for (index, result) in done.drain(..) {
+            match result {
+                Ok((kept, items)) => fine.push((index, kept, items)),
+                Err(error) => filled.errors.push((index, error)),
+            }
+        }
+        let written = match &filled.unwritten {
+            Some(_) => false,
+            None => match self.write_kept(entries, &fine) {
+                Ok(()) => true,
+                Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
+                Err(error) => {
+                    filled.unwritten = Some(error);
+                    false
+                }
+            },
+        };
+        for (index, kept, items) in fine {
+            let Some(entry) = entries.get_mut(index) else { continue };
+            (entry.kept, entry.upto) = (Some(kept), Some(entry.located.size));
+            if !written || entry.row == 0 {
+                entry.items = items;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_kept(&mut self, entries: &[Entry], fine: &[(usize, Kept, Vec<Item>)]) -> Result<()> {
+        let path = self.path.clone();
+        let fault = |error| super::database::fault(&path, error);
+        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        for (index, kept, items) in fine {
+            let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else { continue };
+            let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
+            // Another process may have seen a newer state meanwhile: then this is about one that is gone.
+            let changed = tx
+                .prepare_cached("UPDATE session SET kept=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
+                .and_then(|mut update| {
+                    update.execute(params![kept.encode(), size, entry.row, entry.generation.cast_signed()])
+                })
+                .map_err(fault)?;
+            if changed > 0 {
+                ledger::write(&tx, entry.row, items).map_err(fault)?;
+            }
+        }
+        tx.commit().map_err(fault)
+    }
+}
+
+type Done = (usize, Result<(Kept, Vec<Item>)>);
+
+fn read_batch(
+    stores: &Stores,
+    entries: &[Entry],
+    batch: &[usize],
+    wanted: Wanted,
+    workers: usize,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Vec<Done> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut mine = Vec::new();
+        while let Some(index) = batch.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| go_on()) {
+            let Some(entry) = entries.get(*index) else { continue };
+            let Some(store) = stores.get(entry.store) else { continue };
+            mine.push((*index, read(store, entry, wanted)));
+        }
+        mine
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers.clamp(1, batch.len().max(1))).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    })
+}
+
+fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>)> {
+    let located = &entry.located;
+    if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
+        let seen = store.summary(located)?;
+        let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
+        let kept = Kept { facts: seen.facts, records, gaps, conversation, leaf: None, complete: false };
+        return Ok((kept, Vec::new()));
+    }
+    let dialect = store.dialect();
+    let mut reader = Reader::new(dialect, located, Depth::Facts);
+    let object = located.key.as_ref().map(|key| store.backend().open(key)).transpose()?;
+    if let Some(object) = &object {
+        if located.framing == Framing::Lines {
+            object.lines(0, 1, &mut |line| reader.line(line))?;
+        } else {
+            reader.document(&object.read(0, object.end()?)?);
+        }
+    }
+    let read = reader.finish();
+    let items = ledger::items(&read);
+    let leaf = object.as_deref().and_then(|object| {
+        let payloads = Open(object);
+        let view = read.view(&payloads);
+        let tip = dialect.tip(&view).ok()?;
+        dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
+    });
+    let records = Summary::records_of(&read.log);
+    let conversation = read.log.heads.iter().any(|head| head.kind.is_conversation());
+    let gaps = read.log.gaps.len() as u64;
+    Ok((Kept { facts: read.facts, records, gaps, conversation, leaf, complete: true }, items))
+}
+
+/// Records of a log that is open.
+struct Open<'o>(&'o dyn ObjectReader);
+
+impl Payloads for Open<'_> {
+    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
+        self.0.read(at, len).map(Cow::Owned)
+    }
+}

@@ -1,0 +1,67 @@
+//! The catalog: every session of every store, with what is known of it.
+//!
+//! A table in a file of boswell's own. [`Catalog::refresh`] looks at every log once and says which changed;
+//! [`Catalog::fill`] reads those. What an API message cost is kept message by message, so that statistics count each once,
+//! in however many forks and copies it stands. Everything is derived: a file that is damaged or of another version is made anew.
+
+mod database;
+mod entry;
+mod fill;
+mod ghosts;
+mod kept;
+mod ledger;
+mod refresh;
+mod state;
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::{Error, Result};
+use rusqlite::Connection;
+
+pub use entry::Entry;
+pub use fill::{Filled, Wanted};
+pub use ghosts::Ghost;
+pub use ledger::Item;
+pub use refresh::Refreshed;
+
+/// The table of every session.
+#[derive(Debug)]
+pub struct Catalog {
+    db: Connection,
+    path: PathBuf,
+    in_memory: bool,
+}
+
+impl Catalog {
+    /// Opens the catalog in a file, made if it is not there; its folder must be.
+    pub fn open(path: &Path) -> Result<Catalog> {
+        Ok(Catalog { db: database::open(path)?, path: path.to_owned(), in_memory: false })
+    }
+
+    /// A catalog that ends with the process, for where nothing can be written.
+    pub fn in_memory() -> Result<Catalog> {
+        Ok(Catalog { db: database::in_memory()?, path: PathBuf::from("catalog in memory"), in_memory: true })
+    }
+
+    /// Whether it ends with the process.
+    pub fn is_in_memory(&self) -> bool {
+        self.in_memory
+    }
+
+    /// Throws it away and begins again.
+    fn make_anew(&mut self) -> Result<()> {
+        if self.in_memory {
+            self.db = database::in_memory()?;
+            return Ok(());
+        }
+        // The file must be closed before it is removed.
+        self.db = database::in_memory()?;
+        database::remove(&self.path)?;
+        self.db = database::open(&self.path)?;
+        Ok(())
+    }
+
+    fn fault(&self, error: rusqlite::Error) -> Error {
+        database::fault(&self.path, error)
+    }
+}

@@ -1,0 +1,92 @@
+//! What tells whether a log is still what it was.
+
+use boswell_dialect::Located;
+use boswell_model::{Framing, Instant, Result};
+use boswell_store::Backend;
+
+/// A file that changed less than this long ago can change again without its times telling.
+const YOUNG: i128 = 2_000_000_000;
+/// How much is compared at each end.
+const WINDOW: u64 = 4 << 10;
+
+/// What a listing says of a log, as the catalog keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) dev: i64,
+    pub(super) ino: i64,
+    pub(super) size: i64,
+    pub(super) mtime: i64,
+    pub(super) ctime: i64,
+    /// Of what an index says of the session.
+    pub(super) digest: i64,
+}
+
+impl State {
+    pub(super) fn of(located: &Located) -> State {
+        let identity = located.identity;
+        let nanos = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);
+        let mut digest = crc32fast::Hasher::new();
+        digest.update(located.row.as_deref().unwrap_or(b""));
+        digest.update(located.hidden.unwrap_or("").as_bytes());
+        State {
+            dev: identity.map_or(0, |it| it.file.0.cast_signed()),
+            ino: identity.map_or(0, |it| it.file.1.cast_signed()),
+            size: i64::try_from(located.size).unwrap_or(i64::MAX),
+            mtime: identity.map_or_else(
+                || located.modified.map_or(0, |at| at.millis().saturating_mul(1_000_000)),
+                |it| nanos(it.modified),
+            ),
+            ctime: identity.map_or(0, |it| nanos(it.changed)),
+            digest: i64::from(digest.finalize()),
+        }
+    }
+
+    /// Whether it changed so lately that it may change again within the same tick of the clock.
+    pub(super) fn is_young(&self, now: Instant) -> bool {
+        let now = i128::from(now.millis()) * 1_000_000;
+        now - i128::from(self.mtime.max(self.ctime)) < YOUNG
+    }
+
+    /// The same but for what an index says.
+    fn same_file(&self, other: &State) -> bool {
+        State { digest: 0, ..*self } == State { digest: 0, ..*other }
+    }
+}
+
+/// What became of a log since it was written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing.
+    None,
+    /// Nothing that shows; it was too young to trust, or an index says something else of it.
+    Look,
+    /// It grew, if its windows are still the same.
+    Grown,
+    /// Anything else.
+    Other,
+}
+
+pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Located) -> Change {
+    if before == now {
+        return if was_young { Change::Look } else { Change::None };
+    }
+    if before.same_file(now) {
+        return Change::Look;
+    }
+    let same_inode = located.identity.is_some() && (before.dev, before.ino) == (now.dev, now.ino);
+    if same_inode && now.size > before.size && located.framing == Framing::Lines {
+        return Change::Grown;
+    }
+    Change::Other
+}
+
+/// Checksums of the beginning of a log and of what stands before `end`.
+pub(super) fn windows(backend: &dyn Backend, located: &Located, end: i64) -> Result<(i64, i64)> {
+    let Some(key) = &located.key else { return Ok((0, 0)) };
+    let end = u64::try_from(end).unwrap_or(0);
+    let object = backend.open(key)?;
+    let head = object.read(0, WINDOW.min(end))?;
+    let from = end.saturating_sub(WINDOW);
+    let tail = if from == 0 { head.clone() } else { object.read(from, end - from)? };
+    Ok((i64::from(crc32fast::hash(&head)), i64::from(crc32fast::hash(&tail))))
+}

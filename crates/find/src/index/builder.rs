@@ -1,0 +1,277 @@
+//! Gathers the terms of blocks in memory until they become a segment.
+//!
+//! One open-addressing table maps the bytes of a term to its number. A cell holds the first eight bytes of its term, so most
+//! terms are compared without leaving the cell; longer ones are compared to the last byte. A hash alone decides nothing.
+
+use super::segment::{BlockRow, SegmentWriter};
+use crate::runs;
+use crate::source::Place;
+
+/// How much folded text a block holds before it ends with the line it is in.
+pub(crate) const BLOCK_TEXT: usize = 16 << 10;
+/// How much text a segment holds.
+pub(crate) const SEGMENT_TEXT: u64 = 64 << 20;
+/// How many blocks a segment may hold: their numbers share 32 bits with a count.
+pub(crate) const MOST_BLOCKS: usize = 1 << 20;
+const MOST_COUNT: u32 = (1 << 12) - 1;
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    /// The first eight bytes of the term, the first one highest.
+    prefix: u64,
+    /// Number of the term plus one; zero is a free cell.
+    term: u32,
+    /// Some bits of the hash, so that long terms are rarely compared in vain.
+    tag: u16,
+    /// How often the term stands in the open block.
+    count: u16,
+}
+
+/// A segment under construction.
+#[derive(Debug)]
+pub(crate) struct Builder {
+    cells: Vec<Cell>,
+    seed: u64,
+    arena: Vec<u8>,
+    /// Where each term begins in the arena, and its first bytes.
+    terms: Vec<(u32, u64)>,
+    /// Cells of the terms that stand in the open block, and how many of them count: there is room for every term and one more.
+    touched: Vec<u32>,
+    touched_count: usize,
+    /// Term, and block with count, in block order.
+    postings: Vec<(u32, u32)>,
+    blocks: Vec<BlockRow>,
+    open: Option<BlockRow>,
+    open_text: usize,
+    text: u64,
+}
+
+impl Builder {
+    /// An empty segment. The seed keeps hostile text from slowing the table down.
+    pub(crate) fn new() -> Builder {
+        use std::hash::BuildHasher;
+        Builder {
+            cells: vec![Cell::default(); 1 << 16],
+            seed: std::hash::RandomState::new().hash_one(0u8),
+            arena: Vec::new(),
+            terms: Vec::new(),
+            touched: Vec::new(),
+            touched_count: 0,
+            postings: Vec::new(),
+            blocks: Vec::new(),
+            open: None,
+            open_text: 0,
+            text: 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blocks.is_empty() && self.open.is_none()
+    }
+
+    /// How much text it holds.
+    pub(crate) fn text(&self) -> u64 {
+        self.text
+    }
+
+    /// How many blocks are closed.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
+    /// Whether it should become a segment now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.text >= SEGMENT_TEXT || self.blocks.len() >= MOST_BLOCKS - 1 || self.arena.len() > 1 << 30
+    }
+
+    /// Whether the open block has enough text.
+    pub(crate) fn block_is_full(&self) -> bool {
+        self.open_text >= BLOCK_TEXT
+    }
+
+    /// Opens a block at `place`, if none is open.
+    pub(crate) fn open(&mut self, place: Place) {
+        if self.open.is_none() {
+            self.open = Some(BlockRow::at(place));
+            self.open_text = 0;
+        }
+    }
+
+    /// Adds a piece of folded text to the open block.
+    pub(crate) fn add(&mut self, folded: &str) {
+        self.open_text += folded.len() + 1;
+        self.text += folded.len() as u64 + 1;
+        runs::terms(folded, &mut |from, to| self.term(folded.as_bytes(), from, to));
+    }
+
+    /// Notes the time of an entry of the open block.
+    pub(crate) fn saw(&mut self, millis: Option<i64>) {
+        if let Some(row) = &mut self.open {
+            row.saw(millis);
+        }
+    }
+
+    /// Ends the open block at `end`.
+    pub(crate) fn close(&mut self, end: Place) {
+        let Some(mut row) = self.open.take() else { return };
+        row.len = end.at.saturating_sub(row.at);
+        let block = self.blocks.len() as u32;
+        for cell in self.touched.iter().take(self.touched_count) {
+            if let Some(cell) = self.cells.get_mut(*cell as usize) {
+                self.postings.push((cell.term - 1, block << 12 | u32::from(cell.count).min(MOST_COUNT)));
+                cell.count = 0;
+            }
+        }
+        self.touched_count = 0;
+        self.blocks.push(row);
+    }
+
+    #[inline]
+    fn term(&mut self, text: &[u8], from: usize, to: usize) {
+        let prefix = prefix_of(text, from, to);
+        let hash = hash_of(self.seed, prefix, text, from, to);
+        let tag = (hash >> 48) as u16;
+        let mask = self.cells.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let Some(cell) = self.cells.get(at) else { return };
+            if cell.term == 0 {
+                break;
+            }
+            if cell.prefix == prefix && cell.tag == tag && self.same(cell.term - 1, text, from, to) {
+                return self.count(at);
+            }
+            at = (at + 1) & mask;
+        }
+        self.insert(at, prefix, tag, text, from, to);
+    }
+
+    /// Whether a term whose first eight bytes are the same is the same to its end.
+    #[inline]
+    fn same(&self, term: u32, text: &[u8], from: usize, to: usize) -> bool {
+        if to - from < 8 {
+            // Terms hold no NUL, so equal prefixes shorter than eight bytes are equal terms.
+            return true;
+        }
+        let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
+        let end = self.terms.get(term as usize + 1).map_or(self.arena.len(), |t| t.0 as usize);
+        self.arena.get(start..end) == text.get(from..to)
+    }
+
+    #[inline]
+    fn count(&mut self, at: usize) {
+        if let Some((cell, room)) = self.cells.get_mut(at).zip(self.touched.get_mut(self.touched_count)) {
+            // Whether a term is new in its block cannot be foretold, so no branch depends on it.
+            *room = at as u32;
+            self.touched_count += usize::from(cell.count == 0);
+            cell.count = cell.count.saturating_add(1);
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, at: usize, prefix: u64, tag: u16, text: &[u8], from: usize, to: usize) {
+        let term = self.terms.len() as u32 + 1;
+        self.terms.push((self.arena.len() as u32, prefix));
+        self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
+        self.touched.resize(self.terms.len() + 1, 0);
+        if let Some(cell) = self.cells.get_mut(at) {
+            *cell = Cell { prefix, term, tag, count: 0 };
+        }
+        self.count(at);
+        if self.terms.len() * 2 > self.cells.len() {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let mut cells = vec![Cell::default(); self.cells.len() * 2];
+        let mask = cells.len() - 1;
+        for cell in self.cells.iter().filter(|cell| cell.term != 0) {
+            let bytes = self.bytes_of(cell.term - 1);
+            let mut at = hash_of(self.seed, cell.prefix, bytes, 0, bytes.len()) as usize & mask;
+            while cells.get(at).is_some_and(|other| other.term != 0) {
+                at = (at + 1) & mask;
+            }
+            if let Some(free) = cells.get_mut(at) {
+                *free = *cell;
+            }
+        }
+        self.cells = cells;
+        let counted = self.cells.iter().enumerate().filter(|(_, cell)| cell.count > 0);
+        for ((at, _), room) in counted.zip(&mut self.touched) {
+            *room = at as u32;
+        }
+    }
+
+    /// The bytes of the segment and the number that stands for it; the builder is empty afterwards.
+    pub(crate) fn finish(&mut self) -> (Vec<u8>, u32) {
+        let order = self.order();
+        let mut starts = vec![0u32; self.terms.len() + 1];
+        for (term, _) in &self.postings {
+            if let Some(count) = starts.get_mut(*term as usize + 1) {
+                *count += 1;
+            }
+        }
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut sorted = vec![0u32; self.postings.len()];
+        let mut next = starts.clone();
+        for (term, posting) in &self.postings {
+            let place = &mut next[*term as usize];
+            sorted[*place as usize] = *posting;
+            *place += 1;
+        }
+        let mut writer = SegmentWriter::new();
+        for term in order {
+            let (from, to) = (starts[term as usize] as usize, starts[term as usize + 1] as usize);
+            let postings = sorted.get(from..to).unwrap_or(&[]);
+            writer.term(self.bytes_of(term), postings.iter().map(|p| (p >> 12, p & MOST_COUNT)));
+        }
+        let file = writer.finish(&self.blocks);
+        *self = Builder::new();
+        file
+    }
+
+    fn bytes_of(&self, term: u32) -> &[u8] {
+        let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
+        let end = self.terms.get(term as usize + 1).map_or(self.arena.len(), |t| t.0 as usize);
+        self.arena.get(start..end).unwrap_or(b"")
+    }
+
+    /// Terms in the order of their bytes.
+    fn order(&self) -> Vec<u32> {
+        let mut order: Vec<(u64, u32)> =
+            self.terms.iter().enumerate().map(|(index, (_, prefix))| (*prefix, index as u32)).collect();
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.bytes_of(a.1).cmp(self.bytes_of(b.1))));
+        order.into_iter().map(|(_, term)| term).collect()
+    }
+}
+
+#[inline]
+fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
+    let len = to - from;
+    match text.get(from..from + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        Some(eight) if len >= 8 => u64::from_be_bytes(eight),
+        Some(eight) => u64::from_be_bytes(eight) & !(u64::MAX >> (8 * len)),
+        None => {
+            let mut eight = [0; 8];
+            for (place, byte) in eight.iter_mut().zip(text.get(from..to).unwrap_or(b"")) {
+                *place = *byte;
+            }
+            u64::from_be_bytes(eight)
+        }
+    }
+}
+
+#[inline]
+fn hash_of(seed: u64, prefix: u64, text: &[u8], from: usize, to: usize) -> u64 {
+    let mut hash = (prefix ^ seed).wrapping_mul(FACTOR);
+    let mut at = from + 8;
+    while at < to {
+        hash = (hash ^ (hash >> 29) ^ prefix_of(text, at, to.min(at + 8))).wrapping_mul(FACTOR);
+        at += 8;
+    }
+    hash ^ (hash >> 32)
+}

@@ -1,0 +1,148 @@
+//! The terms of a segment, looked through as one text.
+
+use memchr::memmem;
+
+use super::GROUP;
+use crate::index::pages::number;
+use crate::index::varint;
+
+/// What a stretch of text must be to a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// The whole term.
+    Whole,
+    /// Its beginning.
+    Start,
+    /// Its end.
+    End,
+    /// Any part of it.
+    Inside,
+}
+
+/// A term of a segment: its number and its place in the dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Term {
+    pub(crate) index: usize,
+    start: usize,
+    end: usize,
+}
+
+/// Every term of a segment, and where its postings are.
+#[derive(Debug)]
+pub(super) struct Dictionary {
+    pub(super) bytes: Vec<u8>,
+    /// Where terms, groups and lengths begin in the bytes.
+    pub(super) text: usize,
+    pub(super) groups: usize,
+    pub(super) lengths: usize,
+}
+
+impl Dictionary {
+    /// Hands over every term that `stretch` fits, in order, until `sink` answers false.
+    pub(super) fn find(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) {
+        let text = self.terms();
+        let mut needle = Vec::with_capacity(stretch.len() + 2);
+        if matches!(fit, Fit::Whole | Fit::Start) {
+            needle.push(b'\n');
+        }
+        needle.extend_from_slice(stretch);
+        if matches!(fit, Fit::Whole | Fit::End) {
+            needle.push(b'\n');
+        }
+        let skipped = usize::from(matches!(fit, Fit::Whole | Fit::Start));
+        let (mut at, until) = match fit {
+            Fit::Whole | Fit::Start => self.range(stretch),
+            _ => (0, text.len()),
+        };
+        let finder = memmem::Finder::new(&needle);
+        while let Some(step) = text.get(at..until).and_then(|rest| finder.find(rest)) {
+            let term = self.term_at(at + step + skipped);
+            if !sink(term) || fit == Fit::Whole {
+                break;
+            }
+            // The newline that ends this term begins the next one.
+            at = term.end;
+        }
+    }
+
+    /// Hands over the first `count` terms, which are all.
+    pub(super) fn all(&self, count: usize, sink: &mut dyn FnMut(&[u8], Term)) {
+        let text = self.terms();
+        let mut start = 1;
+        for index in 0..count {
+            let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(b'\n', rest)) else { break };
+            let term = Term { index, start, end: start + len };
+            sink(text.get(start..start + len).unwrap_or(b""), term);
+            start += len + 1;
+        }
+    }
+
+    /// The bytes of a term.
+    pub(super) fn bytes_of(&self, term: Term) -> &[u8] {
+        self.terms().get(term.start..term.end).unwrap_or(b"")
+    }
+
+    fn terms(&self) -> &[u8] {
+        self.bytes.get(self.text..).unwrap_or(b"")
+    }
+
+    fn group(&self, index: usize) -> Option<[usize; 3]> {
+        let at = self.groups + index * 12;
+        let row = self.bytes.get(at..at + 12).filter(|_| at + 12 <= self.lengths)?;
+        let part = |from: usize| number(row.get(from..from + 4).unwrap_or(b"")) as usize;
+        Some([part(0), part(4), part(8)])
+    }
+
+    fn groups(&self) -> usize {
+        (self.lengths - self.groups) / 12
+    }
+
+    /// The stretch of the dictionary in which terms that begin with `stretch` can stand.
+    fn range(&self, stretch: &[u8]) -> (usize, usize) {
+        let first = |index: usize| {
+            let start = self.group(index).map_or(0, |group| group[0]);
+            let rest = self.terms().get(start..).unwrap_or(b"");
+            rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or(b"")
+        };
+        let past = |below: &dyn Fn(&[u8]) -> bool| {
+            let (mut low, mut high) = (0, self.groups());
+            while low < high {
+                let middle = (low + high) / 2;
+                if below(first(middle)) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        let from = past(&|term| term < stretch).saturating_sub(1);
+        let to = past(&|term| term < stretch || term.starts_with(stretch));
+        let start = self.group(from).map_or(0, |group| group[0].saturating_sub(1));
+        let end = self.group(to).map_or(self.terms().len(), |group| group[0]);
+        (start, end)
+    }
+
+    /// The term that holds the byte at `at`.
+    fn term_at(&self, at: usize) -> Term {
+        let text = self.terms();
+        let start = memchr::memrchr(b'\n', text.get(..at).unwrap_or(b"")).map_or(0, |newline| newline + 1);
+        let end = text.get(start..).and_then(|rest| memchr::memchr(b'\n', rest)).map_or(text.len(), |len| start + len);
+        let (mut low, mut high) = (0, self.groups());
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.group(middle).is_some_and(|group| group[0] <= start) { low = middle + 1 } else { high = middle }
+        }
+        let group = low.saturating_sub(1);
+        let from = self.group(group).map_or(0, |g| g[0]);
+        let before = memchr::memchr_iter(b'\n', text.get(from..start).unwrap_or(b"")).count();
+        Term { index: group * GROUP + before, start, end }
+    }
+
+    /// Where the postings of a term begin and end.
+    pub(super) fn postings_of(&self, term: usize) -> Option<(u64, u64)> {
+        let [_, lengths, mut at] = self.group(term / GROUP)?;
+        let mut reader = varint::Reader::new(self.bytes.get(self.lengths + lengths..self.text)?);
+        for _ in 0..term % GROUP {
+            at = at.checked_add(usize::try_from(reader.number()?).ok()?)?;
+        }
+        let len = reader.number()?;
+        Some((at as u64, (at as u64).checked_add(len)?))
+    }
+}

@@ -1,0 +1,123 @@
+//! Opens a segment and answers what stands where.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use boswell_model::Result;
+
+use super::HEADER;
+use super::dictionary::{Dictionary, Fit, Term};
+use super::postings::Postings;
+use super::row::{BlockRow, ROW};
+use crate::index::pages::{Paged, damaged, number};
+
+/// A segment that was opened.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) number: u64,
+    pages: Paged,
+    blocks: u32,
+    terms: usize,
+    /// Where groups, lengths, dictionary, postings begin, and where postings end.
+    places: [u64; 5],
+    dictionary: OnceLock<Dictionary>,
+    rows: OnceLock<Vec<BlockRow>>,
+    hurt: AtomicBool,
+}
+
+impl Segment {
+    pub(crate) fn open(number: u64, pages: Paged) -> Result<Segment> {
+        let at = pages.len().checked_sub(HEADER as u64).ok_or_else(|| damaged("a segment is too short"))?;
+        let (bytes, from) = pages.read(at, pages.len())?;
+        let value = |index: usize| number_at(&bytes, from + index * 8);
+        let (blocks, terms) = (value(0), value(1));
+        let mut places = [blocks.checked_mul(ROW as u64).ok_or_else(|| damaged("a segment has too many blocks"))?; 5];
+        for index in 0..4 {
+            places[index + 1] = places[index].saturating_add(value(index + 2));
+        }
+        if places[4] != at || value(4) == 0 {
+            return Err(damaged("a segment is not as long as it says"));
+        }
+        Ok(Segment {
+            number,
+            pages,
+            blocks: u32::try_from(blocks).map_err(|_| damaged("a segment has too many blocks"))?,
+            terms: usize::try_from(terms).unwrap_or(0),
+            places,
+            dictionary: OnceLock::new(),
+            rows: OnceLock::new(),
+            hurt: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn seal(&self) -> u32 {
+        self.pages.seal()
+    }
+
+    pub(crate) fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Whether damage was met in it.
+    pub(crate) fn is_hurt(&self) -> bool {
+        self.hurt.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn mark_hurt(&self) {
+        self.hurt.store(true, Ordering::Relaxed);
+    }
+
+    /// Reads every byte once.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.pages.read(0, self.pages.len()).map(|_| ())
+    }
+
+    /// Where the text of each block came from.
+    pub(crate) fn rows(&self) -> Result<&[BlockRow]> {
+        if let Some(rows) = self.rows.get() {
+            return Ok(rows);
+        }
+        let (bytes, from) = self.pages.read(0, self.places[0])?;
+        let rows = bytes.get(from..).unwrap_or(b"").chunks_exact(ROW).take(self.blocks as usize).map(BlockRow::read);
+        Ok(self.rows.get_or_init(|| rows.collect()))
+    }
+
+    fn dictionary(&self) -> Result<&Dictionary> {
+        if let Some(known) = self.dictionary.get() {
+            return Ok(known);
+        }
+        let (bytes, groups) = self.pages.read(self.places[0], self.places[3])?;
+        let part = |index: usize| groups + usize::try_from(self.places[index] - self.places[0]).unwrap_or(0);
+        let end = part(3);
+        let mut bytes = bytes;
+        bytes.truncate(end);
+        let read = Dictionary { text: part(2), lengths: part(1), groups, bytes };
+        Ok(self.dictionary.get_or_init(|| read))
+    }
+
+    /// Hands over every term that `stretch` fits, in order, until `sink` answers false.
+    pub(crate) fn terms(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) -> Result<()> {
+        self.dictionary()?.find(stretch, fit, sink);
+        Ok(())
+    }
+
+    /// Hands over every term.
+    pub(crate) fn all_terms(&self, sink: &mut dyn FnMut(&[u8], Term)) -> Result<()> {
+        self.dictionary()?.all(self.terms, sink);
+        Ok(())
+    }
+
+    /// The bytes of a term.
+    pub(crate) fn bytes_of(&self, term: Term) -> &[u8] {
+        self.dictionary.get().map_or(b"", |dictionary| dictionary.bytes_of(term))
+    }
+
+    /// A reader of postings; terms are best asked for in order.
+    pub(crate) fn postings(&self) -> Result<Postings<'_>> {
+        Ok(Postings::new(&self.pages, self.dictionary()?, self.places[3]..self.places[4], self.blocks))
+    }
+}
+
+fn number_at(bytes: &[u8], at: usize) -> u64 {
+    number(bytes.get(at..at + 8).unwrap_or(b""))
+}

@@ -1,0 +1,61 @@
+//! Where the text of a block came from, forty bytes each.
+
+use crate::index::pages::number;
+use crate::source::Place;
+
+/// Bytes of a row.
+pub(super) const ROW: usize = 40;
+
+/// Where the text of a block came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockRow {
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) oldest: i64,
+    pub(crate) newest: i64,
+    pub(crate) slot: u32,
+    pub(crate) line: u32,
+}
+
+impl BlockRow {
+    pub(crate) fn at(place: Place) -> BlockRow {
+        let line = u32::try_from(place.line).unwrap_or(u32::MAX);
+        BlockRow { at: place.at, len: 0, oldest: i64::MAX, newest: i64::MIN, slot: place.slot, line }
+    }
+
+    /// Notes the time of an entry; one without a time makes the block as old as can be.
+    pub(crate) fn saw(&mut self, millis: Option<i64>) {
+        self.oldest = self.oldest.min(millis.unwrap_or(i64::MIN));
+        self.newest = self.newest.max(millis.unwrap_or(i64::MIN));
+    }
+
+    /// The newest time that an entry of it can have, if those without one count as of `otherwise`.
+    pub(crate) fn latest(&self, otherwise: i64) -> i64 {
+        if self.oldest == i64::MIN { self.newest.max(otherwise) } else { self.newest }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place { at: self.at, slot: self.slot, line: u64::from(self.line) }
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.at.to_le_bytes());
+        out.extend_from_slice(&self.len.to_le_bytes());
+        out.extend_from_slice(&self.oldest.to_le_bytes());
+        out.extend_from_slice(&self.newest.to_le_bytes());
+        out.extend_from_slice(&self.slot.to_le_bytes());
+        out.extend_from_slice(&self.line.to_le_bytes());
+    }
+
+    pub(super) fn read(row: &[u8]) -> BlockRow {
+        let part = |from: usize, to: usize| number(row.get(from..to).unwrap_or(b""));
+        BlockRow {
+            at: part(0, 8),
+            len: part(8, 16),
+            oldest: part(16, 24).cast_signed(),
+            newest: part(24, 32).cast_signed(),
+            slot: part(32, 36) as u32,
+            line: part(36, 40) as u32,
+        }
+    }
+}

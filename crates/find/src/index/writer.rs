@@ -1,0 +1,180 @@
+//! The one writer: holds the lock, writes segments, replaces the manifest, clears away what nobody names.
+
+use std::collections::HashMap;
+use std::io;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::manifest::{self, Manifest, Range, SegmentRow, segment_name};
+use super::merge::{GONE, Input, merge};
+use super::snapshot::Snapshot;
+use crate::disk::{self, Disk};
+
+/// Segments below this size are merged once there are [`MANY`] of them.
+const SMALL: u64 = 16 << 20;
+const MANY: usize = 8;
+/// A merged segment holds no more than this much text.
+const MERGED_TEXT: u64 = super::builder::SEGMENT_TEXT;
+
+/// The right to change the index, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Writer<'d> {
+    disk: &'d dyn Disk,
+    /// What was in force when it began or last committed.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) manifest: Manifest,
+    _lock: Box<dyn std::fmt::Debug + Send>,
+}
+
+impl<'d> Writer<'d> {
+    /// Takes the lock and looks at what is in force. `hurt` are segments in which a reader met damage.
+    pub(crate) fn begin(disk: &'d dyn Disk, hurt: &[u64]) -> Result<Writer<'d>> {
+        disk.make().map_err(|error| Error::io(disk.place(), "make the folder", error))?;
+        let lock = disk.lock().map_err(|error| locked(disk, error))?;
+        let mut snapshot = Snapshot::load(disk);
+        for (row, segment) in snapshot.manifest.segments.iter().zip(&mut snapshot.segments) {
+            if hurt.contains(&row.number) {
+                *segment = None;
+            }
+        }
+        let mut manifest = snapshot.manifest.clone();
+        let sound = |number: u64| snapshot.segment(number).is_some();
+        manifest.retain(|row| row.ranges.iter().all(|range| sound(range.segment)));
+        manifest.segments.retain(|row| sound(row.number));
+        let writer = Writer { disk, snapshot, manifest, _lock: lock };
+        writer.clear();
+        Ok(writer)
+    }
+
+    /// Writes a segment and lists it; it is in force with the next [`commit`](Writer::commit).
+    pub(crate) fn segment(&mut self, bytes: &[u8], seal: u32, blocks: u32, text: u64) -> Result<u64> {
+        let number = self.manifest.next;
+        let name = segment_name(number);
+        disk::put(self.disk, &name, bytes).map_err(|error| Error::io(self.place(&name), "write", error))?;
+        self.manifest.next += 1;
+        self.manifest.segments.push(SegmentRow { number, blocks, seal, text, bytes: bytes.len() as u64 });
+        Ok(number)
+    }
+
+    /// Puts the manifest in force, and removes the files that it no longer names.
+    pub(crate) fn commit(&mut self) -> Result<()> {
+        let bytes = self.manifest.encode();
+        disk::put(self.disk, manifest::NAME, &bytes)
+            .map_err(|error| Error::io(self.place(manifest::NAME), "write", error))?;
+        self.snapshot = Snapshot::load(self.disk);
+        self.clear();
+        Ok(())
+    }
+
+    /// Removes files that neither the list in force nor the one in the making names. What cannot be removed stays for later.
+    fn clear(&self) {
+        let named = |name: &str| {
+            let rows = self.manifest.segments.iter().chain(&self.snapshot.manifest.segments);
+            rows.into_iter().any(|row| row.name() == name)
+        };
+        for name in self.disk.list().unwrap_or_default() {
+            let ours = name.starts_with("segment-") || name.ends_with(".new");
+            if ours && !named(&name) {
+                let _ = self.disk.remove(&name);
+            }
+        }
+    }
+
+    /// Merges small segments when there are many, and rewrites those that are mostly dead. Commits if anything changed.
+    pub(crate) fn tidy(&mut self) -> Result<()> {
+        let living = self.manifest.living();
+        let alive = |row: &SegmentRow| living.get(&row.number).copied().unwrap_or(0);
+        let mut small: Vec<u64> = Vec::new();
+        let mut text = 0;
+        for row in self.manifest.segments.iter().filter(|row| row.text < SMALL) {
+            if text + row.text <= MERGED_TEXT {
+                text += row.text;
+                small.push(row.number);
+            }
+        }
+        let dying: Vec<u64> = (self.manifest.segments.iter())
+            .filter(|row| alive(row) * 2 < u64::from(row.blocks))
+            .map(|row| row.number)
+            .collect();
+        if small.len() < MANY {
+            small.clear();
+        }
+        let alone = dying.into_iter().filter(|number| !small.contains(number)).map(|number| vec![number]);
+        let groups: Vec<Vec<u64>> =
+            std::iter::once(small.clone()).filter(|group| !group.is_empty()).chain(alone).collect();
+        groups.iter().try_for_each(|group| self.rewrite(group))?;
+        if groups.is_empty() { Ok(()) } else { self.commit() }
+    }
+
+    /// Makes one segment of the living blocks of several.
+    pub(crate) fn rewrite(&mut self, numbers: &[u64]) -> Result<()> {
+        let mut inputs = Vec::new();
+        let mut next = 0u32;
+        let mut text = 0;
+        for number in numbers {
+            let Some(segment) = self.snapshot.segment(*number) else { continue };
+            let mut blocks = self.living_blocks(*number, segment.blocks());
+            let all = blocks.len().max(1) as u64;
+            let mut alive = 0u64;
+            for block in blocks.iter_mut().filter(|block| **block != GONE) {
+                *block = next;
+                next += 1;
+                alive += 1;
+            }
+            let row = self.manifest.segments.iter().find(|row| row.number == *number);
+            text += row.map_or(0, |row| row.text / all * alive);
+            inputs.push(Input { segment, blocks });
+        }
+        let maps: HashMap<u64, Vec<u32>> =
+            inputs.iter().map(|input| (input.segment.number, input.blocks.clone())).collect();
+        let merged = match next {
+            0 => None,
+            _ => Some(merge(&inputs).inspect_err(|_| find_damage(&inputs))?),
+        };
+        let number = match merged {
+            Some((bytes, seal, blocks)) => self.segment(&bytes, seal, blocks, text)?,
+            None => 0,
+        };
+        self.manifest.segments.retain(|row| !numbers.contains(&row.number));
+        for range in self.manifest.sources.iter_mut().flat_map(|source| &mut source.ranges) {
+            if let Some(map) = maps.get(&range.segment) {
+                let first = map.get(range.first as usize).copied().unwrap_or(GONE);
+                *range = Range { segment: number, first, count: range.count };
+            }
+        }
+        Ok(())
+    }
+
+    /// For each block of a segment 0 if a source claims it, else [`GONE`].
+    fn living_blocks(&self, number: u64, blocks: u32) -> Vec<u32> {
+        let mut living = vec![GONE; blocks as usize];
+        for range in self.manifest.sources.iter().flat_map(|source| &source.ranges).filter(|r| r.segment == number) {
+            let (first, count) = (range.first as usize, range.count as usize);
+            if let Some(part) = living.get_mut(first..first.saturating_add(count)) {
+                part.fill(0);
+            }
+        }
+        living
+    }
+
+    fn place(&self, name: &str) -> String {
+        format!("{}/{name}", self.disk.place())
+    }
+}
+
+/// Marks the segments that cannot be read, so that the next writer drops them.
+fn find_damage(inputs: &[Input<'_>]) {
+    for input in inputs {
+        if input.segment.check().is_err() {
+            input.segment.mark_hurt();
+        }
+    }
+}
+
+fn locked(disk: &dyn Disk, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::WouldBlock {
+        return Error::new(ErrorKind::Busy, "the search index is being written by another process")
+            .hinting("searching goes on without it; try again in a moment");
+    }
+    Error::io(disk.place(), "lock", error)
+}

@@ -1,0 +1,32 @@
+//! Finds any sentence in any session of any agent.
+//!
+//! An [`Index`] says which words stand where in every [`Source`]; a [`Query`] is what a person asks; a search takes candidates from the
+//! index, scans what the index does not cover yet, and reads every hit again where it came from. Everything here is derived:
+//! the index can be deleted at any time and no text is copied into it.
+//!
+//! It prints nothing, reads no clock and no environment; time limits come as closures.
+
+#[cfg(test)]
+extern crate self as boswell_find;
+
+mod catalog;
+mod disk;
+mod fold;
+mod index;
+mod query;
+mod runs;
+mod source;
+mod stats;
+mod stores_source;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
+pub use index::{Index, Progress, Size};
+pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
+pub use source::{Form, Source, SourceReader};
+pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};
+pub use stores_source::{Origin, StoreSources};
+pub use text::{Field, extract};

@@ -1,0 +1,115 @@
+//! Which blocks can hold hits, and how good those can be, from the index alone.
+
+use boswell_model::Result;
+
+use super::clause::Tally;
+use super::need::Need;
+use super::{Clause, rank};
+use crate::index::{Fit, Segment};
+
+/// Set beside the count where the stretch is a whole term.
+const WHOLE: u32 = 1 << 31;
+
+/// For each block of a segment how often the terms that a need asks for stand there; none where nothing is known.
+type Counts = Option<Vec<u32>>;
+
+/// What a segment says about the clauses that must be fulfilled.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    clauses: Vec<Counts>,
+    blocks: u32,
+}
+
+impl Verdict {
+    /// Asks a segment about every clause that is not negated.
+    pub(crate) fn of(segment: &Segment, clauses: &[Clause]) -> Result<Verdict> {
+        let mut verdict = Verdict { clauses: Vec::new(), blocks: segment.blocks() };
+        for clause in clauses.iter().filter(|clause| !clause.negated) {
+            let counts = counts(segment, &clause.need)?;
+            let none = counts.as_ref().is_some_and(|counts| counts.iter().all(|count| *count == 0));
+            verdict.clauses.push(counts);
+            if none {
+                verdict.blocks = 0;
+                break;
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// The blocks that can hold a hit, each with the most that its clauses can be fulfilled.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> {
+        (0..self.blocks).filter(|block| {
+            let counts = self.clauses.iter().flatten();
+            counts.into_iter().all(|counts| counts.get(*block as usize).is_some_and(|count| *count > 0))
+        })
+    }
+
+    /// The most that the clauses can be fulfilled in a block.
+    pub(crate) fn tallies(&self, block: u32) -> impl Iterator<Item = Tally> {
+        self.clauses.iter().map(move |counts| match counts.as_ref().and_then(|counts| counts.get(block as usize)) {
+            Some(count) => Tally { count: count & !WHOLE, whole: count & WHOLE != 0 },
+            None => Tally { count: rank::MOST_COUNT, whole: true },
+        })
+    }
+}
+
+fn counts(segment: &Segment, need: &Need) -> Result<Counts> {
+    match need {
+        Need::Anything => Ok(None),
+        Need::Term(stretch, fit) => term_counts(segment, stretch, *fit).map(Some),
+        Need::All(parts) => {
+            let mut all: Counts = None;
+            for part in parts {
+                let Some(one) = counts(segment, part)? else { continue };
+                let merged = match all.take() {
+                    None => one,
+                    Some(before) => before.iter().zip(&one).map(|(a, b)| both(*a, *b)).collect(),
+                };
+                let none = merged.iter().all(|count| *count == 0);
+                all = Some(merged);
+                if none {
+                    break;
+                }
+            }
+            // Of several terms together nobody knows whether they are whole words.
+            Ok(all.map(|all| all.into_iter().map(|count| if count > 0 { count | WHOLE } else { 0 }).collect()))
+        }
+        Need::Any(parts) => {
+            let mut any = vec![0u32; segment.blocks() as usize];
+            for part in parts {
+                let Some(one) = counts(segment, part)? else { return Ok(None) };
+                any.iter_mut().zip(&one).for_each(|(a, b)| *a = sum(*a, *b));
+            }
+            Ok(Some(any))
+        }
+    }
+}
+
+fn both(a: u32, b: u32) -> u32 {
+    (a & !WHOLE).min(b & !WHOLE)
+}
+
+fn sum(a: u32, b: u32) -> u32 {
+    ((a & !WHOLE).saturating_add(b & !WHOLE)).min(WHOLE - 1) | ((a | b) & WHOLE)
+}
+
+fn term_counts(segment: &Segment, stretch: &[u8], fit: Fit) -> Result<Vec<u32>> {
+    let mut counts = vec![0u32; segment.blocks() as usize];
+    let mut found = Vec::new();
+    segment.terms(stretch, fit, &mut |term| {
+        found.push(term);
+        true
+    })?;
+    let beyond_ascii = stretch.iter().any(|byte| *byte >= 0x80);
+    let mut postings = segment.postings()?;
+    for term in found {
+        // Ideographs are whole wherever they stand; the terms are only pairs of them.
+        let whole = if beyond_ascii || segment.bytes_of(term).len() == stretch.len() { WHOLE } else { 0 };
+        postings.of(term, &mut |block, count| {
+            if let Some(place) = counts.get_mut(block as usize) {
+                *place = sum(*place, count | whole);
+            }
+        })?;
+    }
+    Ok(counts)
+}

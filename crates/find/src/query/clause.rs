@@ -1,0 +1,252 @@
+//! One condition of a query, and how a text is checked against it.
+
+use std::fmt;
+
+use boswell_model::{Error, ErrorKind, Result};
+use memchr::memmem::Finder;
+
+use super::literals;
+use super::need::{Edge, Need};
+use crate::runs::{Class, class_of};
+
+/// A condition that an entry must fulfil, or must not.
+#[derive(Debug, Clone)]
+pub(crate) struct Clause {
+    matcher: Matcher,
+    pub(crate) negated: bool,
+    /// What terms a block must have.
+    pub(crate) need: Need,
+    /// Whether the index alone decides it.
+    pub(crate) decided: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Matcher {
+    /// A stretch of folded text.
+    Text(String, Finder<'static>),
+    /// Stretches with white space between them.
+    Phrase(Vec<String>, Finder<'static>),
+    /// The beginning of a word.
+    Prefix(String, Finder<'static>),
+    /// An expression over the text as written.
+    Regex(regex::Regex),
+}
+
+/// How a text fulfils a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Tally {
+    /// In how many places, those that share a word counted once.
+    pub(crate) count: u32,
+    /// Whether one of them is a whole word.
+    pub(crate) whole: bool,
+}
+
+/// A text as written and folded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) folded: &'t str,
+}
+
+fn finder(text: &str) -> Finder<'static> {
+    Finder::new(text.as_bytes()).into_owned()
+}
+
+impl Clause {
+    pub(crate) fn text(folded: String) -> Clause {
+        let need = Need::of(&folded, Edge::Open, Edge::Open);
+        let decided = need.decides(&folded);
+        Clause { need, decided, negated: false, matcher: Matcher::Text(folded.clone(), finder(&folded)) }
+    }
+
+    pub(crate) fn phrase(parts: Vec<String>) -> Clause {
+        let need = Need::of(&parts.join(" "), Edge::Open, Edge::Open);
+        let first = finder(parts.first().map_or("", String::as_str));
+        Clause { need, decided: false, negated: false, matcher: Matcher::Phrase(parts, first) }
+    }
+
+    pub(crate) fn prefix(folded: String) -> Clause {
+        let need = Need::of(&folded, Edge::Bounded, Edge::Open);
+        // Where a pair of ideographs begins says nothing about where a word does.
+        let need = if folded.chars().next().and_then(class_of) == Some(Class::Word) {
+            need
+        } else {
+            Need::of(&folded, Edge::Open, Edge::Open)
+        };
+        Clause { need, decided: false, negated: false, matcher: Matcher::Prefix(folded.clone(), finder(&folded)) }
+    }
+
+    pub(crate) fn regex(pattern: &str) -> Result<Clause> {
+        let bad = |reason: String| {
+            Error::new(ErrorKind::Invalid, "the regular expression cannot be read")
+                .because(reason)
+                .hinting("search for it as it stands with `--substring`")
+        };
+        let compiled = regex::RegexBuilder::new(pattern).size_limit(1 << 24).build().map_err(|e| bad(e.to_string()))?;
+        let need = literals::need(pattern);
+        Ok(Clause { need, decided: false, negated: false, matcher: Matcher::Regex(compiled) })
+    }
+
+    /// The opposite.
+    pub(crate) fn negated(self) -> Clause {
+        Clause { negated: !self.negated, ..self }
+    }
+
+    /// The folded stretch, if the clause is one.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match &self.matcher {
+            Matcher::Text(text, _) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether places are in the text as written, not in the folded one.
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(self.matcher, Matcher::Regex(_))
+    }
+
+    /// The first place at or after `from`.
+    pub(crate) fn find(&self, piece: Piece<'_>, from: usize) -> Option<(usize, usize)> {
+        match &self.matcher {
+            Matcher::Text(text, finder) => {
+                let at = from + finder.find(piece.folded.as_bytes().get(from..)?)?;
+                Some((at, at + text.len()))
+            }
+            Matcher::Phrase(parts, finder) => find_phrase(parts, finder, piece.folded, from),
+            Matcher::Prefix(text, finder) => find_prefix(text, finder, piece.folded, from),
+            Matcher::Regex(regex) => {
+                let start = (from..=piece.text.len()).find(|at| piece.text.is_char_boundary(*at))?;
+                regex.find_at(piece.text, start).map(|found| (found.start(), found.end()))
+            }
+        }
+    }
+
+    /// Counts the places; stops where more would not matter.
+    pub(crate) fn tally(&self, piece: Piece<'_>, most: u32) -> Tally {
+        let mut tally = Tally::default();
+        let mut from = 0;
+        while let Some((start, end)) = self.find(piece, from) {
+            tally.count += 1;
+            if self.is_literal() {
+                return tally;
+            }
+            tally.whole |= is_whole(piece.folded, start, end);
+            if tally.count >= most && tally.whole {
+                break;
+            }
+            from = word_end(piece.folded, end).max(start + 1);
+        }
+        tally
+    }
+}
+
+/// The end of the word that goes on at `at`.
+fn word_end(text: &str, at: usize) -> usize {
+    let goes_on = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80;
+    at + text.as_bytes().get(at..).unwrap_or(b"").iter().take_while(|b| goes_on(b)).count()
+}
+
+/// Whether neither the letter before nor the one after belongs to the same word.
+fn is_whole(text: &str, start: usize, end: usize) -> bool {
+    !joined(text.get(..start), text.get(start..end)) && !joined(text.get(..end), text.get(end..))
+}
+
+/// Whether a word goes on from the end of one text to the start of another.
+fn joined(before: Option<&str>, after: Option<&str>) -> bool {
+    let last = before.and_then(|text| text.chars().next_back()).and_then(class_of);
+    let first = after.and_then(|text| text.chars().next()).and_then(class_of);
+    last == Some(Class::Word) && first == Some(Class::Word)
+}
+
+fn find_prefix(text: &str, finder: &Finder<'_>, folded: &str, mut from: usize) -> Option<(usize, usize)> {
+    loop {
+        let at = from + finder.find(folded.as_bytes().get(from..)?)?;
+        if !joined(folded.get(..at), folded.get(at..)) {
+            return Some((at, at + text.len()));
+        }
+        from = at + 1;
+    }
+}
+
+fn find_phrase(parts: &[String], finder: &Finder<'_>, folded: &str, mut from: usize) -> Option<(usize, usize)> {
+    loop {
+        let at = from + finder.find(folded.as_bytes().get(from..)?)?;
+        if let Some(end) = phrase_end(parts, folded, at) {
+            return Some((at, end));
+        }
+        from = at + 1;
+    }
+}
+
+/// Where a phrase that begins at `at` ends.
+fn phrase_end(parts: &[String], folded: &str, at: usize) -> Option<usize> {
+    let mut rest = folded.get(at..)?;
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            let trimmed = rest.trim_start();
+            if trimmed.len() == rest.len() {
+                return None;
+            }
+            rest = trimmed;
+        }
+        rest = rest.strip_prefix(part.as_str())?;
+    }
+    Some(folded.len() - rest.len())
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.negated {
+            f.write_str("!")?;
+        }
+        match &self.matcher {
+            Matcher::Text(text, _) => f.write_str(text),
+            Matcher::Phrase(parts, _) => write!(f, "\"{}\"", parts.join(" ")),
+            Matcher::Prefix(text, _) => write!(f, "{text}*"),
+            Matcher::Regex(regex) => write!(f, "/{}/", regex.as_str()),
+        }
+    }
+}
+
+impl PartialEq for Clause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::fold;
+
+    fn tally(clause: &Clause, text: &str) -> Tally {
+        clause.tally(Piece { text, folded: &fold(text) }, 9)
+    }
+
+    #[test]
+    fn words_are_found_inside_words_and_whole_ones_are_noticed() {
+        let clause = Clause::text("lock".into());
+        assert_eq!(tally(&clause, "a Deadlock, a lock"), Tally { count: 2, whole: true });
+        assert_eq!(tally(&clause, "deadlocks"), Tally { count: 1, whole: false });
+        assert_eq!(tally(&clause, "lo ck").count, 0);
+        assert_eq!(tally(&Clause::text("会话".into()), "恢复会话吧"), Tally { count: 1, whole: true });
+    }
+
+    #[test]
+    fn phrases_see_through_white_space_and_prefixes_begin_words() {
+        let phrase = Clause::phrase(vec!["flaky".into(), "web".into()]);
+        assert_eq!(tally(&phrase, "a Flaky \n\t websocket").count, 1);
+        assert_eq!(tally(&phrase, "flakyweb flaky-web").count, 0);
+        let prefix = Clause::prefix("lock".into());
+        assert_eq!(tally(&prefix, "deadlock Locks _lock").count, 2);
+        assert_eq!(tally(&Clause::prefix("话".into()), "会话").count, 1);
+    }
+
+    #[test]
+    fn bad_expressions_are_refused_with_their_reason() {
+        let error = Clause::regex("a(b").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.reason().is_some_and(|reason| reason.contains("unclosed group")));
+        assert!(Clause::regex("(a{1000}){1000}").is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! Checks whether an entry is a hit, on its text.
+
+use boswell_dialect::Dialect;
+use boswell_model::{EntryKind, Instant, SessionRef, Slot};
+
+use super::clause::{Piece, Tally};
+use super::rank::{self, MOST_COUNT};
+use super::sieve::Sieve;
+use super::{Query, snippet};
+use crate::fold;
+use crate::source::{Body, Record, Source};
+use crate::text::{self, Field};
+
+/// An entry, or the title of a session, that fulfils a query.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// The session.
+    pub reference: SessionRef,
+    /// Its place in the sources that were searched.
+    pub source: usize,
+    /// The entry's place in the log; none for a title that stands outside of it.
+    pub slot: Option<Slot>,
+    /// How people name the entry: its id, else `#line`.
+    pub entry: Option<String>,
+    /// Line, from 1.
+    pub line: u32,
+    /// What the entry is.
+    pub kind: EntryKind,
+    /// Where the text stands.
+    pub field: Field,
+    /// When it was said; else when the session last changed.
+    pub at: Option<Instant>,
+    /// The text around the first place.
+    pub snippet: String,
+    /// The places in the snippet, in bytes.
+    pub ranges: Vec<(usize, usize)>,
+    /// How good it is; comparable within one query and order.
+    pub score: f64,
+}
+
+impl Hit {
+    pub(crate) fn key(&self) -> (f64, &SessionRef, u32) {
+        (self.score, &self.reference, self.slot.map_or(u32::MAX, |slot| slot.0))
+    }
+}
+
+/// The text of one entry, and room for the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    text: String,
+    folded: String,
+    /// Field, and where the piece ends in both texts.
+    pieces: Vec<(Field, usize, usize)>,
+    raw: Vec<u8>,
+}
+
+impl Scratch {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.folded.clear();
+        self.pieces.clear();
+    }
+
+    fn push(&mut self, field: Field, text: &str) {
+        self.text.push_str(text);
+        fold::fold_into(text, &mut self.folded);
+        self.pieces.push((field, self.text.len(), self.folded.len()));
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = (Field, Piece<'_>)> {
+        let mut before = (0, 0);
+        self.pieces.iter().map(move |(field, text, folded)| {
+            let piece = Piece {
+                text: self.text.get(before.0..*text).unwrap_or(""),
+                folded: self.folded.get(before.1..*folded).unwrap_or(""),
+            };
+            before = (*text, *folded);
+            (*field, piece)
+        })
+    }
+}
+
+/// Whether a record is a hit, and if so what its rank is and in which piece it was found.
+pub(crate) struct Found {
+    pub(crate) rank: f64,
+    pub(crate) at: Option<i64>,
+    piece: usize,
+}
+
+/// Checks a record against a query.
+pub(crate) fn check(
+    query: &Query,
+    sieve: &Sieve,
+    source: &Source,
+    dialect: &dyn Dialect,
+    record: &Record<'_>,
+    scratch: &mut Scratch,
+) -> Option<Found> {
+    let at = record.head.instant().or(source.modified).map(|time| time.millis());
+    if !query.filters.admit_head(&record.head, at) {
+        return None;
+    }
+    scratch.clear();
+    match &record.body {
+        Body::Object(object) => {
+            let head = &record.head;
+            if !sieve.lets_through(head.kind, object.raw().bytes(), &mut scratch.raw) {
+                return None;
+            }
+            let mut push = |field: Field, text: &str| scratch.push(field, text);
+            let view = text::extract(dialect, object, head.kind, head.flags, &mut push);
+            if !query.filters.admit_view(dialect, &view) {
+                return None;
+            }
+        }
+        Body::Text(..) if !(query.filters.tools.is_empty() && query.filters.files.is_empty()) => return None,
+        Body::Text(field, text) => scratch.push(*field, text),
+    }
+    matches(query, scratch, at)
+}
+
+/// Checks the title of a source.
+pub(crate) fn check_title(query: &Query, source: &Source, title: &str, scratch: &mut Scratch) -> Option<Found> {
+    let at = source.modified.map(|time| time.millis());
+    let filters = &query.filters;
+    let of_entries = !(filters.roles.is_empty() && filters.tools.is_empty() && filters.files.is_empty());
+    let timed = filters.since.is_none() && filters.until.is_none() || at.is_some_and(|at| filters.admit_times(at, at));
+    if of_entries || !timed {
+        return None;
+    }
+    scratch.clear();
+    scratch.push(Field::Title, title);
+    matches(query, scratch, at)
+}
+
+fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<Found> {
+    let wanted = |field: Field| query.fields.is_empty() || query.fields.contains(&field);
+    let mut tallies = Vec::with_capacity(query.clauses.len());
+    let mut best: Option<(usize, Field)> = None;
+    for clause in &query.clauses {
+        let mut tally = Tally::default();
+        for (index, (field, piece)) in scratch.pieces().enumerate().filter(|(_, (field, _))| wanted(*field)) {
+            let here = clause.tally(piece, if clause.negated { 1 } else { MOST_COUNT });
+            if here.count > 0 && best.is_none() && !clause.negated {
+                best = Some((index, field));
+            }
+            tally = Tally { count: tally.count + here.count, whole: tally.whole || here.whole };
+            if tally.count > 0 && clause.negated || tally.count >= MOST_COUNT && tally.whole {
+                break;
+            }
+        }
+        if (tally.count > 0) == clause.negated {
+            return None;
+        }
+        if !clause.negated {
+            tallies.push(tally);
+        }
+    }
+    // A query of filters alone shows the first piece that may be shown.
+    let any = || scratch.pieces().enumerate().find(|(_, (field, _))| wanted(*field)).map(|(i, (field, _))| (i, field));
+    let (piece, field) = best.or_else(any)?;
+    let rank = rank::rank(query.order, tallies.into_iter(), field, at.unwrap_or(0));
+    Some(Found { rank, at, piece })
+}
+
+/// Makes a hit of what was found; the scratch still holds the text.
+pub(crate) fn hit(query: &Query, source: &Source, index: usize, found: &Found, scratch: &Scratch) -> Hit {
+    let (field, piece) = scratch.pieces().nth(found.piece).unwrap_or((Field::Context, Piece { text: "", folded: "" }));
+    let (snippet, ranges) = snippet::snippet(piece.text, &query.clauses);
+    Hit {
+        reference: source.reference.clone(),
+        source: index,
+        slot: None,
+        entry: None,
+        line: 0,
+        kind: EntryKind::Title,
+        field,
+        at: found.at.map(Instant::from_millis),
+        snippet,
+        ranges,
+        score: found.rank,
+    }
+}
+
+/// Adds which record it was.
+pub(crate) fn placed(hit: Hit, record: &Record<'_>) -> Hit {
+    let head = &record.head;
+    let label = match head.id {
+        Some(id) => record.names.text(id).to_owned(),
+        None if head.nth > 0 => format!("#{}.{}", head.line, head.nth + 1),
+        None => format!("#{}", head.line),
+    };
+    Hit { slot: Some(Slot(record.slot)), entry: Some(label), line: head.line, kind: head.kind, ..hit }
+}

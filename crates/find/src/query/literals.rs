@@ -1,0 +1,93 @@
+//! What every match of a regular expression must hold, so that the index can give candidates for it.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::need::{Edge, Need};
+use crate::fold::{self, fold};
+
+/// More members than this, and a class is taken to be anything.
+const LARGEST_CLASS: usize = 8;
+
+/// The terms that a block must have to hold a match.
+pub(super) fn need(pattern: &str) -> Need {
+    match regex_syntax::Parser::new().parse(pattern) {
+        Ok(hir) => of(&hir),
+        Err(_) => Need::Anything,
+    }
+}
+
+// Nesting is limited by the parser, which refuses expressions more than 250 levels deep.
+fn of(hir: &Hir) -> Need {
+    match hir.kind() {
+        HirKind::Alternation(parts) => Need::any(parts.iter().map(of).collect()),
+        HirKind::Repetition(repeated) if repeated.min > 0 => of(&repeated.sub),
+        HirKind::Concat(parts) => concat(parts),
+        HirKind::Capture(capture) => of(&capture.sub),
+        HirKind::Literal(_) | HirKind::Class(_) => fixed(hir).map_or(Need::Anything, |text| stretch_need(&text)),
+        HirKind::Repetition(_) | HirKind::Look(_) | HirKind::Empty => Need::Anything,
+    }
+}
+
+/// Neighbouring letters that can only be read in one way are one stretch.
+fn concat(parts: &[Hir]) -> Need {
+    let mut needs = Vec::new();
+    let mut stretch = String::new();
+    for part in parts {
+        match fixed(part) {
+            Some(text) => stretch.push_str(&text),
+            None => {
+                needs.push(stretch_need(&std::mem::take(&mut stretch)));
+                needs.push(of(part));
+            }
+        }
+    }
+    needs.push(stretch_need(&stretch));
+    Need::all(needs)
+}
+
+/// The text of a part all of whose matches fold alike.
+fn fixed(part: &Hir) -> Option<String> {
+    match part.kind() {
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().map(str::to_owned),
+        HirKind::Class(Class::Unicode(class)) => {
+            let mut members = class.iter().flat_map(|range| range.start()..=range.end()).take(LARGEST_CLASS + 1);
+            let first = members.next()?;
+            let folded = fold(first.encode_utf8(&mut [0; 4]));
+            let mut count = 1;
+            for member in members {
+                count += 1;
+                if fold(member.encode_utf8(&mut [0; 4])) != folded {
+                    return None;
+                }
+            }
+            (count <= LARGEST_CLASS).then(|| first.to_string())
+        }
+        _ => None,
+    }
+}
+
+/// In the text a mark may follow that changes how the last letter folds, and what begins the stretch may itself be a mark.
+fn stretch_need(stretch: &str) -> Need {
+    let inner = fold::inner_clusters(stretch);
+    if inner.is_empty() { Need::Anything } else { Need::of(&fold(inner), Edge::Open, Edge::Open) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Fit;
+
+    fn inside(text: &str) -> Need {
+        Need::Term(text.as_bytes().to_vec(), Fit::Inside)
+    }
+
+    #[test]
+    fn what_every_match_holds_is_found() {
+        assert_eq!(need("deadlocks"), inside("deadlock"));
+        assert_eq!(need("(?i)DeadLocks"), inside("deadlock"));
+        assert_eq!(need("x+(?:alpha|betas?)[0-9]"), Need::Any(vec![inside("alph"), inside("bet")]));
+        assert_eq!(need("(foobar)+"), inside("fooba"));
+        assert_eq!(need("[a-z]+ed|x*"), Need::Anything);
+        assert_eq!(need(r"\d{4}-\d\d"), Need::Anything);
+    }
+}

@@ -1,0 +1,92 @@
+//! Words of the index that look like one that was not found.
+
+use crate::index::Snapshot;
+use crate::runs;
+
+/// How many are offered for a word.
+const OFFERED: usize = 3;
+
+/// A word that stands nowhere, and those that come near it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// The word that was asked for, folded.
+    pub word: String,
+    /// Words that do occur, nearest first.
+    pub near: Vec<String>,
+}
+
+/// The nearest words for one that is a single run; none if it occurs, or nothing comes near.
+pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Nearest> {
+    let run = runs::next_run(word, 0).filter(|run| run.class == runs::Class::Word)?;
+    if run.start != 0 || run.end != word.len() || word.len() > runs::WINDOW {
+        return None;
+    }
+    let wanted: Vec<char> = word.chars().collect();
+    let most = if wanted.len() <= 4 { 1 } else { 2 };
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for segment in snapshot.segments.iter().flatten() {
+        let mut occurs = false;
+        let looked = segment.all_terms(&mut |bytes, _| {
+            if bytes.len().abs_diff(word.len()) > most * 4 {
+                return;
+            }
+            let Ok(term) = std::str::from_utf8(bytes) else { return };
+            if let Some(distance) = distance(&wanted, term, most) {
+                occurs |= distance == 0;
+                found.push((distance, term.to_owned()));
+            }
+        });
+        if looked.is_err() || occurs {
+            return None;
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.truncate(OFFERED);
+    let near: Vec<String> = found.into_iter().map(|(_, term)| term).collect();
+    (!near.is_empty()).then(|| Nearest { word: word.to_owned(), near })
+}
+
+/// Edits that make one word of the other, if no more than `most`; two neighbours that changed places are one edit.
+fn distance(wanted: &[char], term: &str, most: usize) -> Option<usize> {
+    let count = term.chars().count();
+    if count.abs_diff(wanted.len()) > most {
+        return None;
+    }
+    let (mut before_last, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=wanted.len()).collect());
+    let mut previous = None;
+    for (row, c) in term.chars().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, w) in wanted.iter().enumerate() {
+            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX / 2);
+            let mut cost =
+                (at(&last, column) + usize::from(*w != c)).min(at(&last, column + 1) + 1).min(at(&next, column) + 1);
+            if column > 0 && row > 0 && wanted.get(column - 1) == Some(&c) && previous == Some(*w) {
+                cost = cost.min(at(&before_last, column - 1) + 1);
+            }
+            next.push(cost);
+        }
+        if next.iter().min().is_none_or(|least| *least > most) {
+            return None;
+        }
+        before_last = std::mem::replace(&mut last, next);
+        previous = Some(c);
+    }
+    last.last().copied().filter(|distance| *distance <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted() {
+        let count = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), b, 2);
+        assert_eq!(count("deadlock", "deadlock"), Some(0));
+        assert_eq!(count("daedlock", "deadlock"), Some(1));
+        assert_eq!(count("dedlok", "deadlock"), Some(2));
+        assert_eq!(count("dog", "deadlock"), None);
+        assert_eq!(count("héllo", "hello"), Some(1));
+        assert_eq!(count("abc", "xyz"), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! What terms a block must have so that its text can hold a stretch.
+//!
+//! Inside a stretch, a run that is bounded on both sides must be a whole term. At its ends a run may go on in the text: there a
+//! term need only end, begin with or hold it. A stretch that is one run is answered by the index alone.
+
+use crate::index::Fit;
+use crate::runs::{self, Class, LONGEST, Run, WINDOW};
+
+/// A condition on the terms of a block. It may let through too much, never too little.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing is known.
+    Anything,
+    /// A term that this stretch fits.
+    Term(Vec<u8>, Fit),
+    /// All of these.
+    All(Vec<Need>),
+    /// One of these.
+    Any(Vec<Need>),
+}
+
+/// Whether a stretch may go on in the text at an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// A letter may follow.
+    Open,
+    /// The run ends here.
+    Bounded,
+}
+
+impl Need {
+    /// What a text must hold so that `folded` can stand in it.
+    pub(crate) fn of(folded: &str, left: Edge, right: Edge) -> Need {
+        let mut needs = Vec::new();
+        let mut at = 0;
+        while let Some(run) = runs::next_run(folded, at) {
+            at = run.end;
+            let left = if run.start == 0 { left } else { Edge::Bounded };
+            let right = if run.end == folded.len() { right } else { Edge::Bounded };
+            of_run(folded, run, left, right, &mut needs);
+        }
+        Need::all(needs)
+    }
+
+    /// All of these, simplified.
+    pub(crate) fn all(mut needs: Vec<Need>) -> Need {
+        needs.retain(|need| *need != Need::Anything);
+        needs.dedup();
+        match needs.len() {
+            0 => Need::Anything,
+            1 => needs.swap_remove(0),
+            _ => Need::All(needs),
+        }
+    }
+
+    /// One of these, simplified.
+    pub(crate) fn any(mut needs: Vec<Need>) -> Need {
+        if needs.contains(&Need::Anything) || needs.is_empty() {
+            return Need::Anything;
+        }
+        if needs.len() == 1 { needs.swap_remove(0) } else { Need::Any(needs) }
+    }
+
+    /// Whether blocks that fulfil it hold the stretch for certain.
+    pub(crate) fn decides(&self, folded: &str) -> bool {
+        let one_run = runs::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
+        one_run && matches!(self, Need::Term(stretch, _) if stretch.len() == folded.len())
+    }
+}
+
+fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Need>) {
+    let stretch = text.as_bytes().get(run.start..run.end).unwrap_or(b"");
+    let fit = match (left, right) {
+        (Edge::Bounded, Edge::Bounded) => Fit::Whole,
+        (Edge::Bounded, Edge::Open) => Fit::Start,
+        (Edge::Open, Edge::Bounded) => Fit::End,
+        (Edge::Open, Edge::Open) => Fit::Inside,
+    };
+    match run.class {
+        Class::Symbol => needs.push(Need::Term(stretch.to_vec(), Fit::Whole)),
+        Class::Ideographs => {
+            let inside = text.get(run.start..run.end).unwrap_or("");
+            let alone = inside.chars().nth(1).is_none();
+            let fit = if alone { fit } else { Fit::Whole };
+            // The same cut as the text's own: pairs, or the one character.
+            runs::terms(inside, &mut |from, to| {
+                needs.push(Need::Term(inside.as_bytes().get(from..to).unwrap_or(b"").to_vec(), fit));
+            });
+        }
+        Class::Word if stretch.len() <= WINDOW || (left == Edge::Bounded && stretch.len() <= LONGEST) => {
+            needs.push(Need::Term(stretch.to_vec(), fit));
+        }
+        Class::Word => windows(stretch, needs),
+    }
+}
+
+/// Parts of a long run that each lie inside one term, wherever the text was cut.
+fn windows(stretch: &[u8], needs: &mut Vec<Need>) {
+    let last = stretch.len() - WINDOW;
+    for start in (0..last).step_by(WINDOW - 1).chain([last]) {
+        let part = stretch.get(start..start + WINDOW).unwrap_or(b"");
+        needs.push(Need::Term(part.to_vec(), Fit::Inside));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(text: &str, fit: Fit) -> Need {
+        Need::Term(text.as_bytes().to_vec(), fit)
+    }
+
+    fn open(text: &str) -> Need {
+        Need::of(text, Edge::Open, Edge::Open)
+    }
+
+    #[test]
+    fn runs_at_the_ends_may_go_on_and_those_between_may_not() {
+        assert_eq!(open("lock"), term("lock", Fit::Inside));
+        assert_eq!(open("a_b.c"), Need::All(vec![term("a", Fit::End), term("b", Fit::Whole), term("c", Fit::Start)]));
+        assert_eq!(open(".a."), term("a", Fit::Whole));
+        assert_eq!(open("…"), term("…", Fit::Whole));
+        assert_eq!(open("->"), Need::Anything);
+    }
+
+    #[test]
+    fn ideographs_are_asked_for_in_pairs() {
+        assert_eq!(open("恢"), term("恢", Fit::Inside));
+        assert_eq!(open("会话"), term("会话", Fit::Whole));
+        assert_eq!(open("会话恢"), Need::All(vec![term("会话", Fit::Whole), term("话恢", Fit::Whole)]));
+        assert_eq!(open("用x"), Need::All(vec![term("用", Fit::End), term("x", Fit::Start)]));
+    }
+
+    #[test]
+    fn only_single_runs_are_decided_by_the_index() {
+        for (text, decided) in
+            [("lock", true), ("会话", true), ("恢", true), ("会话恢", false), ("a b", false), (".a", false)]
+        {
+            assert_eq!(open(text).decides(text), decided, "{text}");
+        }
+        let long = "a".repeat(40);
+        assert!(!open(&long).decides(&long));
+    }
+}

@@ -1,0 +1,157 @@
+//! Reads stretches of sources and checks every entry in them, on several threads where there is much to do.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::cursor::{Cursor, order};
+use super::entry::{self, Hit, Scratch};
+use super::sieve::Sieve;
+use super::{Effort, Query};
+use crate::source::{Place, Source, SourceReader, Step, Tail, walk};
+
+/// A stretch of a source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) source: usize,
+    pub(crate) from: Place,
+    pub(crate) to: u64,
+    pub(crate) tail: Tail,
+}
+
+/// What a search looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'s> {
+    pub(crate) query: &'s Query,
+    pub(crate) sieve: &'s Sieve,
+    pub(crate) sources: &'s [Source],
+    pub(crate) reader: &'s dyn SourceReader,
+    pub(crate) effort: &'s Effort<'s>,
+    pub(crate) after: Option<&'s Cursor>,
+}
+
+/// What was found so far: the best hits of this page, and counts of all.
+#[derive(Debug, Default)]
+pub(crate) struct Pile {
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) found: HashSet<usize>,
+    pub(crate) entries: u64,
+    /// Whether something could not be read, or time was up.
+    pub(crate) unfinished: bool,
+    pub(crate) bytes: u64,
+    limit: usize,
+}
+
+impl Pile {
+    pub(crate) fn new(limit: usize) -> Pile {
+        Pile { limit, ..Pile::default() }
+    }
+
+    /// The rank that a further hit must beat; none while there is room.
+    pub(crate) fn floor(&self) -> Option<f64> {
+        if self.limit == 0 {
+            return Some(f64::INFINITY);
+        }
+        self.hits.get(self.limit - 1).map(|hit| hit.score)
+    }
+
+    fn is_wanted(&self, rank: f64) -> bool {
+        self.floor().is_none_or(|floor| rank >= floor)
+    }
+
+    fn keep(&mut self, hit: Hit) {
+        let place = self.hits.partition_point(|other| order(other.key(), hit.key()).is_lt());
+        self.hits.insert(place, hit);
+        self.hits.truncate(self.limit);
+    }
+
+    fn absorb(&mut self, other: Pile) {
+        self.found.extend(other.found);
+        self.entries += other.entries;
+        self.unfinished |= other.unfinished;
+        self.bytes += other.bytes;
+        other.hits.into_iter().for_each(|hit| self.keep(hit));
+    }
+}
+
+/// Threads are worth their start only for this many bytes.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// Checks everything in `jobs`.
+pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
+    let bytes: u64 = jobs.iter().map(|job| job.to.saturating_sub(job.from.at)).sum();
+    let workers =
+        scope.effort.workers.max(1).min(jobs.len()).min(usize::try_from(bytes / WORTH_A_THREAD).unwrap_or(1).max(1));
+    let next = AtomicUsize::new(0);
+    if workers == 1 {
+        return work(scope, jobs, &next, pile);
+    }
+    let piles = std::thread::scope(|threads| {
+        let one = || {
+            let mut pile = Pile::new(scope.query.limit);
+            work(scope, jobs, &next, &mut pile);
+            pile
+        };
+        let running: Vec<_> = (0..workers).map(|_| threads.spawn(one)).collect();
+        running.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+    });
+    for done in piles {
+        match done {
+            Ok(other) => pile.absorb(other),
+            Err(_) => pile.unfinished = true,
+        }
+    }
+}
+
+fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut Pile) {
+    let mut scratch = Scratch::default();
+    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        if !(scope.effort.go_on)() {
+            pile.unfinished = true;
+            return;
+        }
+        one(scope, job, &mut scratch, pile);
+    }
+}
+
+fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
+    let Some(source) = scope.sources.get(job.source) else { return };
+    let dialect = scope.reader.dialect(source);
+    let query = scope.query;
+    let mut stopped = false;
+    let done = walk(source, scope.reader, job.from, job.to, job.tail, &mut |step| {
+        let Step::Record(record) = step else {
+            // A stretch can be a gigabyte; time may be up long before its end.
+            stopped |= !(scope.effort.go_on)();
+            return !stopped;
+        };
+        if let Some(found) = entry::check(query, scope.sieve, source, dialect, &record, scratch) {
+            pile.found.insert(job.source);
+            pile.entries += 1;
+            let later = (scope.after)
+                .is_none_or(|after| order((found.rank, &source.reference, record.slot), after.key()).is_gt());
+            if later && pile.is_wanted(found.rank) {
+                let hit = entry::hit(query, source, job.source, &found, scratch);
+                pile.keep(entry::placed(hit, &record));
+            }
+        }
+        true
+    });
+    pile.bytes += job.to.saturating_sub(job.from.at);
+    pile.unfinished |= done.is_err() || stopped;
+}
+
+/// Checks the titles that stand outside of logs.
+pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile: &mut Pile) {
+    let mut scratch = Scratch::default();
+    for index in wanted {
+        let Some(source) = scope.sources.get(index) else { continue };
+        let Some(title) = source.title.as_deref() else { continue };
+        let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else { continue };
+        pile.found.insert(index);
+        pile.entries += 1;
+        let key = (found.rank, &source.reference, u32::MAX);
+        if scope.after.is_none_or(|after| order(key, after.key()).is_gt()) && pile.is_wanted(found.rank) {
+            pile.keep(entry::hit(scope.query, source, index, &found, &scratch));
+        }
+    }
+}

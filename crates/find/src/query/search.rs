@@ -1,0 +1,270 @@
+//! Answers a query: candidates of the index, best first, then what the index does not cover.
+
+use boswell_model::Result;
+
+use super::candidates::Verdict;
+use super::cursor::Cursor;
+use super::nearest::{self, Nearest};
+use super::scan::{self, Job, Pile, Scope};
+use super::sieve::Sieve;
+use super::{Counting, Order, Query, rank};
+use crate::index::{BlockRow, Index, Snapshot};
+use crate::source::{Place, Source, SourceReader, Tail};
+
+pub use super::entry::Hit;
+
+/// How many blocks are read before the next look at whether more are needed.
+const BATCH: usize = 32;
+
+/// What a search may take.
+#[derive(Clone, Copy)]
+pub struct Effort<'e> {
+    /// How many threads may read.
+    pub workers: usize,
+    /// Asked often; once it answers false the search ends with what it has.
+    pub go_on: &'e (dyn Fn() -> bool + Sync),
+}
+
+impl std::fmt::Debug for Effort<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Effort").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}
+
+/// A number that may be a lower bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// The number.
+    pub number: u64,
+    /// Whether there are no more.
+    pub exact: bool,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Results {
+    /// The hits of this page, best first.
+    pub hits: Vec<Hit>,
+    /// How many sessions hold hits.
+    pub sessions: Count,
+    /// How many entries are hits.
+    pub entries: Count,
+    /// Whether every source was looked at to its end, in the index or by reading it.
+    pub complete: bool,
+    /// What to ask with for the next page; none after the last one.
+    pub cursor: Option<String>,
+    /// Bytes that were read because the index does not cover them.
+    pub scanned: u64,
+    /// When nothing was found: words that come near.
+    pub nearest: Vec<Nearest>,
+}
+
+impl Index {
+    /// Searches these sources. Every hit has been read where it stands; nothing that is there is left out if the answer is complete.
+    pub fn search(
+        &self,
+        query: &Query,
+        sources: &[Source],
+        reader: &dyn SourceReader,
+        effort: &Effort<'_>,
+    ) -> Result<Results> {
+        let after = query.cursor.as_deref().map(|text| Cursor::decode(text, query)).transpose()?;
+        let sieve = Sieve::of(&query.clauses);
+        let scope = Scope { query, sieve: &sieve, sources, reader, effort, after: after.as_ref() };
+        let snapshot = self.snapshot();
+        loop {
+            let plan = Plan::new(scope, &snapshot);
+            match plan.candidates() {
+                Ok(blocks) => return Ok(plan.answer(blocks)),
+                // The segment is marked now, and its sources count as not covered: at worst all are scanned.
+                Err(segment) => {
+                    snapshot.segments.iter().flatten().filter(|s| s.number == segment).for_each(|s| s.mark_hurt())
+                }
+            }
+        }
+    }
+}
+
+/// A block that can hold hits.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    bound: f64,
+    source: u32,
+    row: BlockRow,
+}
+
+/// Who owns which blocks, and what no block covers.
+struct Plan<'p> {
+    scope: Scope<'p>,
+    snapshot: &'p Snapshot,
+    /// For each segment the owner of each block; the largest value where none is wanted.
+    owners: Vec<Vec<u32>>,
+    tails: Vec<Job>,
+    wanted: Vec<usize>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl<'p> Plan<'p> {
+    fn new(scope: Scope<'p>, snapshot: &'p Snapshot) -> Plan<'p> {
+        let rows = &snapshot.manifest.segments;
+        let owners = rows.iter().map(|row| vec![NOBODY; row.blocks as usize]).collect();
+        let mut plan = Plan { scope, snapshot, owners, tails: Vec::new(), wanted: Vec::new() };
+        let mut next = 0;
+        for (index, source) in scope.sources.iter().enumerate() {
+            if scope.query.filters.admit_source(source) {
+                plan.wanted.push(index);
+                plan.add(index, source, &mut next);
+            }
+        }
+        plan
+    }
+
+    fn add(&mut self, index: usize, source: &Source, next: &mut usize) {
+        let row = self.snapshot.known(source, next);
+        let covered = row.map_or(Place::START, |row| row.covered);
+        if covered.at < source.len {
+            self.tails.push(Job { source: index, from: covered, to: source.len, tail: Tail::Whole });
+        }
+        for range in row.into_iter().flat_map(|row| &row.ranges) {
+            let segments = &self.snapshot.manifest.segments;
+            let Ok(segment) = segments.binary_search_by_key(&range.segment, |row| row.number) else { continue };
+            let (first, count) = (range.first as usize, range.count as usize);
+            let blocks =
+                self.owners.get_mut(segment).and_then(|owners| owners.get_mut(first..first.saturating_add(count)));
+            if let Some(blocks) = blocks {
+                blocks.fill(u32::try_from(index).unwrap_or(NOBODY));
+            }
+        }
+    }
+
+    /// The blocks that can hold hits, best ones first; an error names the segment that is damaged.
+    fn candidates(&self) -> std::result::Result<Vec<Candidate>, u64> {
+        let mut candidates = Vec::new();
+        for (segment, owners) in self.snapshot.segments.iter().zip(&self.owners) {
+            let Some(segment) = segment.as_ref().filter(|_| owners.iter().any(|owner| *owner != NOBODY)) else {
+                continue;
+            };
+            let damaged = |_| segment.number;
+            let verdict = Verdict::of(segment, &self.scope.query.clauses).map_err(damaged)?;
+            let mut rows: Option<&[BlockRow]> = None;
+            for block in verdict.blocks() {
+                let owner = owners.get(block as usize).copied().unwrap_or(NOBODY);
+                let Some(source) = self.scope.sources.get(owner as usize) else { continue };
+                let known = match rows {
+                    Some(rows) => rows,
+                    None => *rows.insert(segment.rows().map_err(damaged)?),
+                };
+                let Some(row) = known.get(block as usize) else { continue };
+                let modified = source.modified.map_or(0, |time| time.millis());
+                if self.is_out_of_time(row, modified) {
+                    continue;
+                }
+                let bound = rank::bound(self.scope.query.order, verdict.tallies(block), row.latest(modified));
+                candidates.push(Candidate { bound, source: owner, row: *row });
+            }
+        }
+        candidates.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+        Ok(candidates)
+    }
+
+    /// Whether every entry of a block is outside of the time asked for.
+    fn is_out_of_time(&self, row: &BlockRow, modified: i64) -> bool {
+        !self.scope.query.filters.admit_times(row.oldest, row.latest(modified))
+    }
+
+    fn answer(self, candidates: Vec<Candidate>) -> Results {
+        let query = self.scope.query;
+        let mut pile = Pile::new(query.limit);
+        scan::titles(self.scope, self.wanted.iter().copied(), &mut pile);
+        scan::run(self.scope, &self.tails, &mut pile);
+        let scanned = pile.bytes;
+        let decided = self.is_decided();
+        if decided {
+            pile.found.extend(candidates.iter().map(|candidate| candidate.source as usize));
+        }
+        let (done, skipped) = self.best(&candidates, &mut pile);
+        let all_read = done == candidates.len();
+        if !all_read && !decided && query.counting == Counting::Exact {
+            self.count(&candidates, done, &mut pile);
+        }
+        let sessions_counted = decided || query.counting == Counting::Exact || all_read && !skipped;
+        self.results(pile, scanned, sessions_counted, all_read && !skipped)
+    }
+
+    /// Whether a block that the index gives holds a hit for certain.
+    fn is_decided(&self) -> bool {
+        let query = self.scope.query;
+        matches!(query.clauses.as_slice(), [only] if only.decided && !only.negated)
+            && query.fields.is_empty()
+            && !query.filters.look_at_entries()
+    }
+
+    fn time_is_up(&self, pile: &Pile) -> bool {
+        pile.unfinished && !(self.scope.effort.go_on)()
+    }
+
+    /// Reads candidates until none that is left can be better than what was found. Gives how many were dealt with, and whether
+    /// some of them were passed over because they came on earlier pages.
+    fn best(&self, candidates: &[Candidate], pile: &mut Pile) -> (usize, bool) {
+        let (mut done, mut skipped) = (0, false);
+        while let Some(next) = candidates.get(done) {
+            if pile.floor().is_some_and(|floor| floor > next.bound) || self.time_is_up(pile) {
+                break;
+            }
+            let batch = candidates.get(done..(done + BATCH).min(candidates.len())).unwrap_or(&[]);
+            let jobs: Vec<Job> = batch.iter().filter(|candidate| !self.is_before(candidate)).map(job).collect();
+            skipped |= jobs.len() < batch.len();
+            scan::run(self.scope, &jobs, pile);
+            done += batch.len();
+        }
+        (done, skipped)
+    }
+
+    /// Whether all of a block came on earlier pages and need not be counted: newest first, times tell.
+    fn is_before(&self, candidate: &Candidate) -> bool {
+        let query = self.scope.query;
+        let counted = query.counting == Counting::Quick || self.is_decided();
+        let after = self.scope.after.filter(|_| query.order == Order::Newest && counted);
+        after.is_some_and(|after| candidate.row.oldest as f64 > after.rank)
+    }
+
+    /// Reads the candidates of sources in which nothing was found yet.
+    fn count(&self, candidates: &[Candidate], mut done: usize, pile: &mut Pile) {
+        while done < candidates.len() && !self.time_is_up(pile) {
+            let batch = candidates.get(done..(done + BATCH * 8).min(candidates.len())).unwrap_or(&[]);
+            let is_new = |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
+            let jobs: Vec<Job> = batch.iter().filter(is_new).map(job).collect();
+            scan::run(self.scope, &jobs, pile);
+            done += batch.len();
+        }
+    }
+
+    fn results(&self, pile: Pile, scanned: u64, sessions_counted: bool, entries_counted: bool) -> Results {
+        let query = self.scope.query;
+        let is_full = query.limit > 0 && pile.hits.len() == query.limit;
+        let cursor = pile.hits.last().filter(|_| is_full).map(|hit| {
+            let (rank, reference, slot) = hit.key();
+            Cursor { rank, reference: reference.clone(), slot }.encode(query)
+        });
+        let nothing = pile.found.is_empty();
+        let words = query.clauses.iter().filter(|clause| nothing && !clause.negated).filter_map(|clause| clause.word());
+        let nearest = words.filter_map(|word| nearest::nearest(self.snapshot, word)).collect();
+        let complete = !pile.unfinished;
+        Results {
+            sessions: Count { number: pile.found.len() as u64, exact: complete && sessions_counted },
+            entries: Count { number: pile.entries, exact: complete && entries_counted },
+            complete,
+            cursor,
+            scanned,
+            nearest,
+            hits: pile.hits,
+        }
+    }
+}
+
+fn job(candidate: &Candidate) -> Job {
+    let row = &candidate.row;
+    Job { source: candidate.source as usize, from: row.place(), to: row.at + row.len, tail: Tail::Whole }
+}

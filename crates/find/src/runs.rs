@@ -1,0 +1,270 @@
+//! Cuts folded text into the terms of the index.
+//!
+//! A run of letters and digits is a word, whatever its script; `_` and punctuation end it. Chinese, Japanese and Korean have
+//! no spaces, so each two neighbours are a term, and a character that stands alone is one. Other signs beyond ASCII are terms
+//! of one character. Words longer than 64 bytes (hashes, base64) are cut into overlapping pieces, so that every stretch of
+//! up to [`WINDOW`] bytes lies inside one piece.
+
+use unicode_normalization::char::canonical_combining_class;
+
+/// Longest term in bytes.
+pub(crate) const LONGEST: usize = 64;
+/// Distance between the pieces of a longer word.
+const STRIDE: usize = 32;
+/// Every stretch of a word up to this length lies inside one of its terms.
+pub(crate) const WINDOW: usize = LONGEST - STRIDE + 1;
+
+/// What a run is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Letters and digits.
+    Word,
+    /// Characters of Chinese, Japanese, Korean.
+    Ideographs,
+    /// One sign beyond ASCII.
+    Symbol,
+}
+
+/// A run in a folded text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) class: Class,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+const SEPARATOR: u8 = 0;
+const WORD: u8 = 1;
+const BEYOND: u8 = 2;
+
+/// What each byte of folded text can be: a separator, part of an ASCII word, or part of a character beyond ASCII.
+const CLASSES: [u8; 256] = {
+    let mut table = [SEPARATOR; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        if byte >= 0x80 {
+            table[byte] = BEYOND;
+        } else if (byte as u8).is_ascii_alphanumeric() {
+            table[byte] = WORD;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Class of a character beyond ASCII; none for white space and control characters.
+fn class(c: char) -> Option<Class> {
+    if is_ideograph(c) {
+        Some(Class::Ideographs)
+    } else if c.is_alphanumeric() || canonical_combining_class(c) != 0 {
+        Some(Class::Word)
+    } else if c.is_whitespace() || c.is_control() {
+        None
+    } else {
+        Some(Class::Symbol)
+    }
+}
+
+/// Class of any folded character; none for separators.
+pub(crate) fn class_of(c: char) -> Option<Class> {
+    if c.is_ascii() { c.is_ascii_alphanumeric().then_some(Class::Word) } else { class(c) }
+}
+
+/// Han, kana, Hangul, bopomofo.
+pub(crate) fn is_ideograph(c: char) -> bool {
+    matches!(c,
+        '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}'
+        | '\u{30FC}'..='\u{30FF}' | '\u{AC00}'..='\u{D7A3}' | '\u{3400}'..='\u{4DBF}' | '\u{3005}'..='\u{3007}'
+        | '\u{3021}'..='\u{3029}' | '\u{3031}'..='\u{3035}' | '\u{3105}'..='\u{312F}' | '\u{31A0}'..='\u{31BF}'
+        | '\u{31F0}'..='\u{31FF}' | '\u{1100}'..='\u{11FF}' | '\u{A960}'..='\u{A97F}' | '\u{D7B0}'..='\u{D7FF}'
+        | '\u{2E80}'..='\u{2FDF}' | '\u{F900}'..='\u{FAFF}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{323AF}')
+}
+
+/// The next run at or after `at`.
+#[inline]
+pub(crate) fn next_run(text: &str, at: usize) -> Option<Run> {
+    let bytes = text.as_bytes();
+    let mut start = at;
+    loop {
+        match CLASSES[usize::from(*bytes.get(start)?)] {
+            SEPARATOR => start += 1,
+            WORD => return Some(word_from(text, start)),
+            _ => match beyond(text, start) {
+                (None, len) => start += len,
+                (Some(Class::Word), _) => return Some(word_from(text, start)),
+                (Some(Class::Symbol), len) => return Some(Run { class: Class::Symbol, start, end: start + len }),
+                (Some(Class::Ideographs), len) => return Some(ideographs_from(text, start, len)),
+            },
+        }
+    }
+}
+
+#[inline]
+fn word_from(text: &str, start: usize) -> Run {
+    let end = ascii_word_end(text.as_bytes(), start);
+    if text.as_bytes().get(end).is_none_or(|byte| *byte < 0x80) {
+        return Run { class: Class::Word, start, end };
+    }
+    mixed_word_from(text, start, end)
+}
+
+/// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most words end within eight.
+#[inline]
+fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The high bit of each byte below 0x80 that is at least `low`.
+    let at_least = |word: u64, low: u8| (word & !HIGH) + ONES * u64::from(0x80 - low);
+    let mut at = start;
+    while let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        let word = u64::from_le_bytes(eight);
+        let letters = at_least(word, b'a') & !at_least(word, b'z' + 1);
+        let digits = at_least(word, b'0') & !at_least(word, b'9' + 1);
+        let others = !(letters | digits) & HIGH | word & HIGH;
+        if others != 0 {
+            return at + others.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + bytes.get(at..).unwrap_or(b"").iter().take_while(|b| CLASSES[usize::from(**b)] == WORD).count()
+}
+
+#[cold]
+fn mixed_word_from(text: &str, start: usize, mut end: usize) -> Run {
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(end) {
+        match CLASSES[usize::from(*byte)] {
+            WORD => end = ascii_word_end(bytes, end),
+            SEPARATOR => break,
+            _ => match beyond(text, end) {
+                (Some(Class::Word), len) => end += len,
+                _ => break,
+            },
+        }
+    }
+    Run { class: Class::Word, start, end }
+}
+
+#[cold]
+fn ideographs_from(text: &str, start: usize, first: usize) -> Run {
+    let mut end = start + first;
+    while let (Some(Class::Ideographs), len) = beyond(text, end) {
+        end += len;
+    }
+    Run { class: Class::Ideographs, start, end }
+}
+
+/// Class and length of the character at `at`, if it is beyond ASCII.
+fn beyond(text: &str, at: usize) -> (Option<Class>, usize) {
+    match text.get(at..).and_then(|rest| rest.chars().next()) {
+        Some(c) if !c.is_ascii() => (class(c), c.len_utf8()),
+        _ => (None, 1),
+    }
+}
+
+/// Hands over where every term of a folded text begins and ends.
+#[inline]
+pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
+    let mut at = 0;
+    while let Some(run) = next_run(text, at) {
+        at = run.end;
+        match run.class {
+            Class::Word if run.end - run.start <= LONGEST => sink(run.start, run.end),
+            Class::Word => pieces(run, sink),
+            Class::Symbol => sink(run.start, run.end),
+            Class::Ideographs => pairs(text, run, sink),
+        }
+    }
+}
+
+/// The overlapping pieces of a long word; the last one ends where the word ends.
+fn pieces(run: Run, sink: &mut impl FnMut(usize, usize)) {
+    let mut start = run.start;
+    loop {
+        let end = (start + LONGEST).min(run.end);
+        sink(start, end);
+        if end == run.end {
+            break;
+        }
+        start += STRIDE;
+    }
+}
+
+fn pairs(text: &str, run: Run, sink: &mut impl FnMut(usize, usize)) {
+    let inside = text.get(run.start..run.end).unwrap_or("");
+    let mut before: Option<usize> = None;
+    let mut alone = true;
+    for (at, c) in inside.char_indices() {
+        if let Some(before) = before {
+            sink(run.start + before, run.start + at + c.len_utf8());
+            alone = false;
+        }
+        before = Some(at);
+    }
+    if alone {
+        sink(run.start, run.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fold::fold;
+
+    fn cut(text: &str) -> Vec<String> {
+        let folded = fold(text);
+        let mut found = Vec::new();
+        terms(&folded, &mut |from, to| found.push(String::from_utf8_lossy(&folded.as_bytes()[from..to]).into_owned()));
+        found
+    }
+
+    #[test]
+    fn words_end_at_punctuation_and_underscores() {
+        assert_eq!(cut("std::fs::read_dir(\"/tmp\") != Err(E404)"), ["std", "fs", "read", "dir", "tmp", "err", "e404"]);
+        assert_eq!(cut("Café ПРИВЕТ"), ["café", "привет"]);
+    }
+
+    #[test]
+    fn ideographs_are_cut_into_pairs_and_signs_stand_alone() {
+        assert_eq!(cut("会话恢复"), ["会话", "话恢", "恢复"]);
+        assert_eq!(cut("用React写"), ["用", "react", "写"]);
+        assert_eq!(cut("セッション 한국어"), ["セッ", "ッシ", "ショ", "ョン", "한국", "국어"]);
+        assert_eq!(cut("✅ done → ok"), ["✅", "done", "→", "ok"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_into_overlapping_pieces() {
+        let word: String = (0..150).map(|i| char::from(b'a' + (i % 26) as u8)).collect();
+        let pieces = cut(&word);
+        assert_eq!(pieces, [&word[..64], &word[32..96], &word[64..128], &word[96..150]]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_stretch_of_a_long_word_lies_in_a_piece(len in 65usize..400, at in 0usize..400, size in 1usize..=WINDOW) {
+            let mut bounds = Vec::new();
+            pieces(Run { class: Class::Word, start: 0, end: len }, &mut |from, to| bounds.push((from, to)));
+            let at = at.min(len - size);
+            prop_assert!(bounds.iter().any(|(from, to)| *from <= at && at + size <= *to));
+            prop_assert!(bounds.iter().all(|(from, to)| to - from <= LONGEST && to - from >= WINDOW));
+        }
+
+        #[test]
+        fn words_end_where_their_last_letter_does(text in "[a-z0-9 _.é会A-Z\\x7f`{/:]{0,40}") {
+            let folded = fold(&text);
+            let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+            for start in 0..=folded.len() {
+                let wanted = start + folded.as_bytes()[start..].iter().take_while(|b| plain(**b)).count();
+                prop_assert_eq!(ascii_word_end(folded.as_bytes(), start), wanted);
+            }
+        }
+
+        #[test]
+        fn any_text_can_be_cut(text in "\\PC{0,80}") {
+            let folded = fold(&text);
+            terms(&folded, &mut |from, to| assert!(from < to && folded.as_bytes().get(from..to).is_some()));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What is searched: sources, and how their records are reached.
+
+use boswell_dialect::Dialect;
+use boswell_model::json::Object;
+use boswell_model::{
+    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef, Splitter,
+};
+
+use crate::text::Field;
+
+/// How much is read at once.
+const CHUNK: u64 = 1 << 20;
+/// A document or a plain text larger than this is an error.
+const LARGEST_WHOLE: u64 = 1 << 30;
+
+/// One thing that can be searched: the log of a session, or a file of plain text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Which session; of memory files any name that is theirs alone.
+    pub reference: SessionRef,
+    /// Grows when the bytes were changed other than by appending.
+    pub generation: u64,
+    /// How long it is now.
+    pub len: u64,
+    /// When it last changed; the time of entries that state none.
+    pub modified: Option<Instant>,
+    /// How its text stands in it.
+    pub form: Form,
+    /// The agent that held the conversation.
+    pub agent: String,
+    /// The folder it was held in.
+    pub project: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Models that spoke in it.
+    pub models: Vec<String>,
+    /// A title that stands outside of the log; those inside it are found there.
+    pub title: Option<String>,
+}
+
+/// How text stands in a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Records of a dialect.
+    Log(Framing),
+    /// Plain text, all of one field.
+    Text(Field),
+}
+
+impl Source {
+    /// A line log about which nothing but its length is known.
+    pub fn log(reference: SessionRef, generation: u64, len: u64) -> Source {
+        Source {
+            reference,
+            generation,
+            len,
+            modified: None,
+            form: Form::Log(Framing::Lines),
+            agent: String::new(),
+            project: None,
+            tags: Vec::new(),
+            models: Vec::new(),
+            title: None,
+        }
+    }
+
+    /// Whether it can grow at its end while all before stays as it is.
+    pub(crate) fn grows(&self) -> bool {
+        self.form == Form::Log(Framing::Lines)
+    }
+}
+
+/// Reaches the bytes of sources. Called from several threads at once.
+pub trait SourceReader: Sync {
+    /// The dialect that a source is written in.
+    fn dialect(&self, source: &Source) -> &dyn Dialect;
+
+    /// Appends up to `len` bytes from position `at` to `into`; fewer when the source ends before.
+    fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()>;
+}
+
+/// A place between two lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    pub(crate) at: u64,
+    /// How many records stand before it.
+    pub(crate) slot: u32,
+    /// Number of the line that begins here, from 1.
+    pub(crate) line: u64,
+}
+
+impl Place {
+    pub(crate) const START: Place = Place { at: 0, slot: 0, line: 1 };
+}
+
+/// A record or text that goes by.
+pub(crate) struct Record<'a> {
+    pub(crate) slot: u32,
+    pub(crate) head: Head,
+    pub(crate) names: &'a Names,
+    pub(crate) body: Body<'a>,
+}
+
+pub(crate) enum Body<'a> {
+    Object(&'a Object<'a>),
+    Text(Field, &'a str),
+}
+
+/// What a walk meets: records, and the ends of stretches that can be read again on their own.
+pub(crate) enum Step<'a> {
+    Record(Record<'a>),
+    /// Everything before was handed over; whether to go on.
+    End(Place),
+}
+
+/// Whether a last line that no newline ends yet is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    Pending,
+    Whole,
+}
+
+/// Goes through a source from `from` to `to` until `sink` answers false.
+pub(crate) fn walk(
+    source: &Source,
+    reader: &dyn SourceReader,
+    from: Place,
+    to: u64,
+    tail: Tail,
+    sink: &mut dyn FnMut(Step<'_>) -> bool,
+) -> Result<()> {
+    let mut walker = Walker {
+        dialect: reader.dialect(source),
+        splitter: Splitter::default(),
+        names: Names::default(),
+        slot: from.slot,
+        go_on: true,
+        sink,
+    };
+    match source.form {
+        Form::Log(Framing::Lines) => walker.lines(source, reader, from, to, tail),
+        Form::Log(framing) => walker.document(source, reader, framing, from, to),
+        Form::Text(field) => walker.text(source, reader, field),
+    }
+}
+
+struct Walker<'w> {
+    dialect: &'w dyn Dialect,
+    splitter: Splitter,
+    names: Names,
+    slot: u32,
+    go_on: bool,
+    sink: &'w mut dyn FnMut(Step<'_>) -> bool,
+}
+
+impl Walker<'_> {
+    fn lines(&mut self, source: &Source, reader: &dyn SourceReader, from: Place, to: u64, tail: Tail) -> Result<()> {
+        let mut lines = Lines::new(from.at, from.line);
+        let mut buffer = Vec::new();
+        let mut at = from.at;
+        while at < to && self.go_on {
+            buffer.clear();
+            reader.read(source, at, CHUNK.min(to - at), &mut buffer)?;
+            if buffer.is_empty() {
+                break;
+            }
+            at += buffer.len() as u64;
+            lines.push(&buffer, &mut |line| self.line(line));
+        }
+        if tail == Tail::Whole && self.go_on {
+            lines.finish(&mut |line| self.line(line));
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        if !self.go_on {
+            return;
+        }
+        let dialect = self.dialect;
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(&piece));
+        self.splitter = splitter;
+        let after = Place { at: line.at + line.bytes.len() as u64, slot: self.slot, line: line.number + 1 };
+        self.go_on = (self.sink)(Step::End(after));
+    }
+
+    /// Reads the whole document, whatever part is asked for: only the whole can be scanned.
+    fn document(
+        &mut self,
+        source: &Source,
+        reader: &dyn SourceReader,
+        framing: Framing,
+        from: Place,
+        to: u64,
+    ) -> Result<()> {
+        let bytes = whole(source, reader)?;
+        let mut splitter = Splitter::default();
+        self.slot = 0;
+        let mut line = 1;
+        splitter.document(&bytes, framing, &mut |piece| {
+            if !self.go_on || piece.object.is_none() {
+                return;
+            }
+            line = piece.span.line;
+            let end = piece.span.at + piece.span.len;
+            if piece.span.at >= from.at && end <= to {
+                self.piece(&piece);
+                self.go_on = (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
+            } else {
+                self.slot += 1;
+            }
+        });
+        if self.go_on {
+            (self.sink)(Step::End(Place { at: to, slot: self.slot, line }));
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, source: &Source, reader: &dyn SourceReader, field: Field) -> Result<()> {
+        let bytes = whole(source, reader)?;
+        let span = boswell_model::Span {
+            at: 0,
+            len: bytes.len() as u64,
+            line: 1,
+            kind: boswell_model::SpanKind::Record { nth: 0, bad_utf8: false, salvaged: false },
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let body = Body::Text(field, &text);
+        (self.sink)(Step::Record(Record { slot: 0, head: Head::of(&span), names: &self.names, body }));
+        (self.sink)(Step::End(Place { at: source.len, slot: 1, line: 1 }));
+        Ok(())
+    }
+
+    fn piece(&mut self, piece: &Piece<'_>) {
+        let Some(object) = &piece.object else { return };
+        let mut head = Head::of(&piece.span);
+        // Ids are wanted only of the record at hand; a table that grew with the log would be wasted.
+        if self.names.len() > 1 << 12 {
+            self.names = Names::default();
+        }
+        self.dialect.head(object, &mut head, &mut self.names);
+        let record = Record { slot: self.slot, head, names: &self.names, body: Body::Object(object) };
+        self.go_on = (self.sink)(Step::Record(record)) && self.go_on;
+        self.slot = self.slot.saturating_add(1);
+    }
+}
+
+fn whole(source: &Source, reader: &dyn SourceReader) -> Result<Vec<u8>> {
+    if source.len > LARGEST_WHOLE {
+        let what = format!("{} is a single document of {} bytes", source.reference, source.len);
+        return Err(Error::new(ErrorKind::Invalid, what).because("such a file must be read as a whole"));
+    }
+    let mut bytes = Vec::new();
+    reader.read(source, 0, source.len, &mut bytes)?;
+    Ok(bytes)
+}

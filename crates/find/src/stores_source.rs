@@ -1,0 +1,147 @@
+//! Sessions and memory files of stores as sources of a search.
+
+use std::collections::{HashMap, HashSet};
+
+use boswell_dialect::{Dialect, FileInfo};
+use boswell_model::{Framing, Result, SessionRef};
+use boswell_store::{Store, Summary};
+
+use crate::source::{Form, Source, SourceReader};
+use crate::text::Field;
+
+/// Where a source comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A session: its place among those that were added.
+    Session(usize),
+    /// A file that an agent remembers things in.
+    Memory {
+        /// The agent.
+        dialect: &'static str,
+        /// Its path.
+        path: String,
+        /// What the agent files the project's memory under.
+        project: String,
+    },
+}
+
+/// What can be searched in stores, and how its bytes are reached.
+#[derive(Debug, Default)]
+pub struct StoreSources {
+    sources: Vec<Source>,
+    origins: Vec<Origin>,
+    places: HashMap<SessionRef, (Store, String)>,
+    sessions: usize,
+    unsettled: HashSet<SessionRef>,
+}
+
+impl StoreSources {
+    /// Adds a session. Ids may repeat, in copies and in other stores; the path of its log is its name here.
+    ///
+    /// Without a generation the index must not be relied on. Every session takes a place, also one that has no log and so nothing to search.
+    pub fn add_session(&mut self, store: &Store, summary: &Summary, generation: Option<u64>) {
+        let place = self.sessions;
+        self.sessions += 1;
+        let located = &summary.located;
+        let Some(key) = &located.key else { return };
+        let facts = &summary.facts;
+        let reference = SessionRef::new(store.dialect().name(), store.backend().describe(key));
+        if generation.is_none() {
+            self.unsettled.insert(reference.clone());
+        }
+        let generation = generation.unwrap_or(u64::MAX);
+        let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
+        let source = Source {
+            generation: if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 },
+            len: located.size,
+            modified: located.modified,
+            form: Form::Log(located.framing),
+            agent: if agent == store.dialect().name() {
+                agent.to_owned()
+            } else {
+                format!("{} {agent}", store.dialect().name())
+            },
+            project: facts.project.clone(),
+            tags: facts.tags.clone(),
+            models: facts.models.clone(),
+            title: facts
+                .title
+                .clone()
+                .filter(|_| facts.title_source.as_deref() == Some("note") || has_title_beside(located)),
+            reference: reference.clone(),
+        };
+        self.push(source, Origin::Session(place), store, key);
+    }
+
+    /// Adds the memory files that a store's agent keeps.
+    pub fn add_memory(&mut self, store: &Store) -> Result<()> {
+        for file in store.memory()? {
+            let Some(info) = store.backend().stat(&file.key)? else { continue };
+            self.add_text(store, &info, file.project_key);
+        }
+        Ok(())
+    }
+
+    /// Adds a file of plain text.
+    pub fn add_text(&mut self, store: &Store, info: &FileInfo, project: String) {
+        let dialect = store.dialect().name();
+        let path = store.backend().describe(&info.key);
+        let reference = SessionRef::new(dialect, &path);
+        let stamp = info.identity.map_or(0, |it| {
+            let parts = [i128::from(it.file.1), it.modified, it.changed];
+            parts.iter().fold(0_u64, |sum, part| sum.rotate_left(21) ^ (*part as u64))
+        });
+        let source = Source {
+            modified: info.modified,
+            form: Form::Text(Field::Memory),
+            agent: dialect.to_owned(),
+            project: Some(project.clone()),
+            ..Source::log(reference, stamp, info.size)
+        };
+        self.push(source, Origin::Memory { dialect, path, project }, store, &info.key);
+    }
+
+    fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str) {
+        self.places.insert(source.reference.clone(), (store.clone(), key.to_owned()));
+        self.sources.push(source);
+        self.origins.push(origin);
+    }
+
+    /// The sources.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Whether the index may be built from the source.
+    pub fn is_settled(&self, source: &Source) -> bool {
+        !self.unsettled.contains(&source.reference)
+    }
+
+    /// Where a source comes from.
+    pub fn origin(&self, source: usize) -> Option<&Origin> {
+        self.origins.get(source)
+    }
+}
+
+/// Whether titles of the session can stand elsewhere than in its log.
+fn has_title_beside(located: &boswell_dialect::Located) -> bool {
+    located.row.is_some()
+}
+
+impl SourceReader for StoreSources {
+    fn dialect(&self, source: &Source) -> &dyn Dialect {
+        let unknown: &'static dyn Dialect = &boswell_dialect::unknown::Unknown;
+        self.places.get(&source.reference).map_or(unknown, |(store, _)| store.dialect())
+    }
+
+    fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
+        let Some((store, key)) = self.places.get(&source.reference) else { return Ok(()) };
+        let bytes = store.backend().open(key)?.read(at, len)?;
+        if into.is_empty() {
+            *into = bytes;
+        } else {
+            into.extend_from_slice(&bytes);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,234 @@
+//! What of an entry can be searched: its text, piece by piece, each with the place it stands in.
+//!
+//! Pieces come from what the dialect shows of a record ([`Dialect::view`]), so whatever a person can read can be found. Two things
+//! are added that a view leaves out: what an agent keeps of a tool's answer only in `toolUseResult`, and every string of a
+//! record that the dialect shows no parts of. Images and other base64 are left out.
+
+use boswell_dialect::Dialect;
+use boswell_model::json::{Object, Str};
+use boswell_model::{Block, EntryKind, Flags, View};
+
+/// Where a piece of text stands in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Field {
+    /// What the user asked.
+    Prompt,
+    /// What the model answered.
+    Answer,
+    /// What the model thought.
+    Thinking,
+    /// A tool that was called, and its arguments.
+    Call,
+    /// What a tool answered.
+    Result,
+    /// A name of the session or of an entry.
+    Title,
+    /// A summary that stands for older messages.
+    Summary,
+    /// A file that the agent remembers things in.
+    Memory,
+    /// What the agent put into the conversation itself, and bookkeeping.
+    Context,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Field; 9] = [
+        Field::Prompt,
+        Field::Answer,
+        Field::Thinking,
+        Field::Call,
+        Field::Result,
+        Field::Title,
+        Field::Summary,
+        Field::Memory,
+        Field::Context,
+    ];
+
+    /// Its name in options and output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Field::Prompt => "prompts",
+            Field::Answer => "answers",
+            Field::Thinking => "thinking",
+            Field::Call => "calls",
+            Field::Result => "results",
+            Field::Title => "titles",
+            Field::Summary => "summaries",
+            Field::Memory => "memory",
+            Field::Context => "context",
+        }
+    }
+
+    /// The field of that name.
+    pub fn named(word: &str) -> Option<Field> {
+        Field::ALL.into_iter().find(|field| field.word() == word)
+    }
+}
+
+/// Hands over every piece of text of a record, and gives back the view it came from.
+pub fn extract(
+    dialect: &dyn Dialect,
+    object: &Object<'_>,
+    kind: EntryKind,
+    flags: Flags,
+    sink: &mut dyn FnMut(Field, &str),
+) -> View {
+    let view = dialect.view(object);
+    let spoken = spoken_field(kind, flags);
+    for block in &view.blocks {
+        block_text(block, spoken, sink);
+    }
+    if view.blocks.is_empty() {
+        match (kind, &view.remark) {
+            // What the remark says around the title is the dialect's word, not the session's.
+            (EntryKind::Title | EntryKind::Label | EntryKind::Tag, Some(remark)) => {
+                strings(object.raw().bytes(), &mut |text| {
+                    if !text.is_empty() && remark.contains(text) {
+                        sink(Field::Title, text);
+                    }
+                });
+            }
+            (EntryKind::Header | EntryKind::Leaf, _) => {}
+            _ => strings(object.raw().bytes(), &mut |text| sink(spoken, text)),
+        }
+    } else if let Some(own) = object.get("toolUseResult") {
+        strings(own.bytes(), &mut |text| {
+            if !shown(&view, text) {
+                sink(Field::Result, text);
+            }
+        });
+    }
+    view
+}
+
+fn spoken_field(kind: EntryKind, flags: Flags) -> Field {
+    match kind {
+        _ if flags.has(Flags::SUMMARY) => Field::Summary,
+        EntryKind::User if flags.has(Flags::HIDDEN) => Field::Context,
+        EntryKind::User => Field::Prompt,
+        EntryKind::Assistant => Field::Answer,
+        EntryKind::ToolResult | EntryKind::Shell => Field::Result,
+        EntryKind::Compaction | EntryKind::BranchSummary => Field::Summary,
+        EntryKind::Title | EntryKind::Label | EntryKind::Tag => Field::Title,
+        _ => Field::Context,
+    }
+}
+
+fn block_text(block: &Block, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+    match block {
+        Block::Text(text) => sink(spoken, text),
+        Block::Thinking(text) => sink(Field::Thinking, text),
+        Block::Call { name, input, .. } => {
+            sink(Field::Call, name);
+            strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+        }
+        Block::Result { text, .. } => sink(Field::Result, text),
+        Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(spoken, text)),
+        _ => {}
+    }
+}
+
+/// Whether a text that the agent keeps twice is in what is shown already.
+fn shown(view: &View, text: &str) -> bool {
+    view.blocks.iter().any(|block| match block {
+        Block::Result { text: shown, .. } | Block::Text(shown) => holds(shown.as_bytes(), text.as_bytes()),
+        _ => false,
+    })
+}
+
+/// Whether one text stands in another. Most often it is the whole of it; preparing a search for a long text costs more than
+/// looking for its beginning.
+fn holds(text: &[u8], part: &[u8]) -> bool {
+    if text.starts_with(part) || text.ends_with(part) {
+        return true;
+    }
+    let begin = part.get(..part.len().min(24)).unwrap_or(part);
+    memchr::memmem::find_iter(text, begin).take(64).any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(part)))
+}
+
+/// Hands over every string and number of a JSON text, and every key that is no plain word: maps may be keyed by paths.
+///
+/// Goes from quote to quote, so depth costs nothing. What is no JSON gives some of its text, never a panic.
+fn strings(json: &[u8], sink: &mut dyn FnMut(&str)) {
+    let mut at = 0;
+    while let Some(step) = json.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
+        let start = at + step;
+        numbers(json.get(at..start).unwrap_or(b""), sink);
+        let end = string_end(json, start);
+        let token = json.get(start..end).unwrap_or(b"\"\"");
+        let is_key = json.get(end..).and_then(|rest| rest.iter().find(|b| !b.is_ascii_whitespace())) == Some(&b':');
+        if !(is_key && is_plain_key(token)) {
+            sink(&Str::trusted(token).to_text());
+        }
+        at = end;
+    }
+    numbers(json.get(at..).unwrap_or(b""), sink);
+}
+
+fn string_end(json: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(step) = json.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += step;
+        if json.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+    json.len()
+}
+
+fn is_plain_key(token: &[u8]) -> bool {
+    token.len() <= 42 && token.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'"' | b'_' | b'-' | b'$'))
+}
+
+fn numbers(between: &[u8], sink: &mut dyn FnMut(&str)) {
+    if !between.iter().any(u8::is_ascii_digit) {
+        return;
+    }
+    let part_of_number = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
+    for part in between.split(|b| !part_of_number(b)).filter(|part| part.iter().any(u8::is_ascii_digit)) {
+        sink(std::str::from_utf8(part).unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(json: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        strings(json.as_bytes(), &mut |text| found.push(text.to_owned()));
+        found
+    }
+
+    #[test]
+    fn strings_and_numbers_are_found_at_any_depth_and_plain_keys_are_not() {
+        assert_eq!(
+            all(r#"{"command":"ls \"a\"\n","n":[1.5,{"deep":["会\u8bdd",-2]}],"src/main.rs":{"add":true}}"#),
+            ["ls \"a\"\n", "1.5", "会话", "-2", "src/main.rs"]
+        );
+        let deep = format!("{}\"x\"{}", "[".repeat(200_000), "]".repeat(200_000));
+        assert_eq!(all(&deep), ["x"]);
+    }
+
+    #[test]
+    fn fields_are_named_once() {
+        for field in Field::ALL {
+            assert_eq!(Field::named(field.word()), Some(field));
+        }
+        assert_eq!(Field::named("nothing"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_can_be_looked_through(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let mut count = 0;
+            strings(&bytes, &mut |_| count += 1);
+            prop_assert!(count <= bytes.len());
+        }
+    }
+}
