@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, SideFile};
+use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
 use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
@@ -77,6 +77,17 @@ impl Store {
     /// Its files.
     pub fn backend(&self) -> &dyn Backend {
         self.backend.as_ref()
+    }
+
+    /// How well this release supports an operation here: what the format could hold, as far as boswell writes it.
+    pub fn support(&self, operation: Operation) -> Support {
+        let table = self.dialect.capabilities().support(operation);
+        match operation {
+            Operation::Read | Operation::Context | Operation::Resume => table,
+            _ if self.dialect.appends() => table,
+            Operation::Title | Operation::Tag | Operation::Label | Operation::Status => Support::Note,
+            _ => Support::No,
+        }
     }
 
     /// Finds every session from names and small index files, without reading logs.

@@ -20,9 +20,8 @@ pub(crate) fn annotate_or_note(
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let dialect = found.store.dialect();
-    let native = dialect.capabilities().support(operation) == Support::Native;
     let mut out = Output::paged(machine);
-    if native && dialect.appends() {
+    if found.store.support(operation) == Support::Native {
         let receipt = found.store.annotate(&found.located.id, draft)?;
         receipt::print(&receipt, &mut out)?;
     } else {

@@ -125,7 +125,8 @@ impl Shown<'_> {
         };
         if !self.everything
             && (hidden
-                || !(head.kind.is_conversation() || head.kind == EntryKind::Attachment && !view.blocks.is_empty()))
+                || !(head.kind.is_conversation()
+                    || head.kind == EntryKind::Attachment && self.args.tools == Tools::Full))
         {
             return Ok(());
         }

@@ -53,10 +53,8 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
 fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> {
     let visible = listing.sessions.iter().filter(|s| s.hidden.is_none()).count();
     let bytes: u64 = listing.sessions.iter().map(|s| s.size).sum();
-    let capabilities = store.dialect().capabilities();
     if out.json {
-        let can =
-            Operation::ALL.iter().map(|o| (o.word().to_owned(), Json::from(capabilities.support(*o).word()))).collect();
+        let can = Operation::ALL.iter().map(|o| (o.word().to_owned(), Json::from(store.support(*o).word()))).collect();
         let warnings: Vec<Json> = listing
             .problems
             .iter()
@@ -92,7 +90,7 @@ fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> 
     );
     out.line(&line)?;
     let can: Vec<&str> =
-        Operation::ALL.iter().filter(|o| capabilities.support(**o) != Support::No).map(|o| o.word()).collect();
+        Operation::ALL.iter().filter(|o| store.support(**o) != Support::No).map(|o| o.word()).collect();
     out.line(&out.paint(Style::Faint, &format!("            {}: {}", dialect.title(), can.join(" "))))?;
     for (key, problem) in &listing.problems {
         let text = format!("            {}: {}", escape(&store.backend().describe(key)), escape(&problem.detail));

@@ -13,3 +13,4 @@ mod page;
 mod reference;
 mod silence;
 mod streaming;
+mod writing;
