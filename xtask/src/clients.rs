@@ -111,7 +111,7 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
 fn npm_install(folder: &Path) -> Outcome {
     let mut command = Command::new("npm");
     command.arg("install").arg("--prefix").arg(folder);
-    command.args(["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    command.args(["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]);
     command.arg(format!("{PI_PACKAGE}@{PI_VERSION}")).stdin(std::process::Stdio::null());
     workspace::must_succeed(&mut command)
 }

@@ -106,7 +106,6 @@ fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
 }
 
 #[test]
-#[ignore = "fails: `Memories::change` answers without a sync when the page is as wanted, though its name may not be durable"]
 fn a_page_that_is_put_again_after_its_writer_was_killed_is_durable() {
     let memories =
         |disk: &CrashDisk, unique| boswell_store::Memories::new(Arc::new(disk.clone()), Path::new("b"), unique);

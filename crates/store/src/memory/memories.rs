@@ -126,7 +126,12 @@ impl Memories {
         let before = durable::read(self.disk.as_ref(), &path)?;
         let after = edit(before.as_deref())?;
         match &after {
-            _ if after == before => {}
+            Some(_) if after == before => {
+                // Whoever wrote it may have died before its name was durable.
+                self.found(&folder, project)?;
+                durable::sync_parent(self.disk.as_ref(), &path)?;
+            }
+            None if before.is_none() => {}
             Some(bytes) => {
                 self.found(&folder, project)?;
                 durable::put(self.disk.as_ref(), &path, bytes, &self.temp_name())?;
