@@ -1,10 +1,10 @@
 //! Who drives a conversation.
 //!
 //! A lease is an OS lock on a file that is never renamed or unlinked: it ends with its process and is never stolen by age.
-//! The record beside it says who holds it, for the error text only; nobody decides by it.
+//! What stands in the file says who holds it, for the error text only; nobody decides by it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
@@ -62,8 +62,10 @@ impl Lease {
             .with("pid", holder.pid)
             .with("program", &holder.program)
             .with("since", holder.since.to_rfc3339());
-        // Best effort: a lease without its record is still a lease.
-        let _ = durable_owner(disk.as_ref(), &path, &record);
+        if !disk.tells_lock_holders() {
+            // Best effort: a lease without its record is still a lease.
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record.to_bytes()));
+        }
         Ok(Lease { _file: file })
     }
 }
@@ -73,28 +75,62 @@ impl Lease {
 pub(crate) struct AppendLock {
     path: PathBuf,
     folder: PathBuf,
+    /// The lock file, kept open between appends: opening it costs more than locking it.
+    open: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
-/// An append lock that is held.
+/// An append lock that is held. Dropping it gives it up.
 #[derive(Debug)]
-pub(crate) struct Held {
-    _file: Box<dyn DiskFile>,
+pub(crate) struct Held<'l> {
+    lock: &'l AppendLock,
+    file: Option<Box<dyn DiskFile>>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take().filter(|file| file.unlock().is_ok()) {
+            *self.lock.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+        }
+    }
 }
 
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
         // Not `.append.lock`, which is the lease of a session whose id ends in `.append`.
-        AppendLock { path: beside(folder, name, "append-lock"), folder: folder.to_owned() }
+        AppendLock { path: beside(folder, name, "append-lock"), folder: folder.to_owned(), open: Mutex::default() }
+    }
+
+    /// Whether the lock file says that the log of that identity is durable under that name.
+    pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) -> bool {
+        durable::read(disk, &self.path).ok().flatten().is_some_and(|known| known == name_record(log, path))
+    }
+
+    /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
+    ///
+    /// Called only after they were synced, so it may itself be lost: then they are synced once more.
+    pub(crate) fn remember_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) {
+        if let Ok(file) = disk.open(&self.path, Open::Lock) {
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &name_record(log, path)));
+        }
     }
 
     /// Takes it, waiting at most ten seconds: nobody needs it longer than one write.
-    pub(crate) fn take(&self, disk: &dyn Disk) -> Result<Held> {
-        let file = open_lock(disk, &self.folder, &self.path)?;
+    pub(crate) fn take(&self, disk: &dyn Disk) -> Result<Held<'_>> {
+        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = match kept {
+            Some(file) => file,
+            None => open_lock(disk, &self.folder, &self.path)?,
+        };
         let got = wait_for(disk, file.as_ref(), LockMode::Exclusive, Wait::For(Duration::from_secs(10)))
             .map_err(|error| Error::io(self.path.display(), "lock", error))?;
-        if got { Ok(Held { _file: file }) } else { Err(busy(disk, &self.path, "the log")) }
+        if got { Ok(Held { lock: self, file: Some(file) }) } else { Err(busy(disk, &self.path, "the log")) }
     }
+}
+
+fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
+    let text = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());
+    text.to_bytes()
 }
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
@@ -146,31 +182,23 @@ fn wait_for(disk: &dyn Disk, file: &dyn DiskFile, mode: LockMode, wait: Wait) ->
     }
 }
 
-fn owner_path(lock: &Path) -> PathBuf {
-    lock.with_extension("owner")
-}
-
-fn durable_owner(disk: &dyn Disk, lock: &Path, record: &Json) -> Result<()> {
-    let path = owner_path(lock);
-    // Not synced: it tells nothing after a crash.
-    let _ = disk.remove(&path);
-    let file = disk.open(&path, Open::CreateNew).map_err(|error| Error::io(path.display(), "make", error))?;
-    durable::append_all(file.as_ref(), &record.to_bytes()).map_err(|error| Error::io(path.display(), "write", error))
-}
-
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
-    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"));
-    let owner = durable::read(disk, &owner_path(lock)).ok().flatten().unwrap_or_default();
+    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"))
+        .hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`");
+    let holder = disk.stat(lock).ok().flatten().and_then(|stat| disk.lock_holder(stat.identity));
+    if let Some((pid, program)) = holder {
+        return error.because(format!("{} (pid {pid}) holds its lease", program.escape_debug()));
+    }
+    let owner = durable::read(disk, lock).ok().flatten().unwrap_or_default();
     let raw = Raw::trusted(&owner);
     let (pid, program) = (raw.get("pid").and_then(|p| p.i64()), raw.get("program").and_then(|p| p.text()));
     let since = raw.get("since").and_then(|s| s.text());
-    let error = match (pid, program, since) {
+    match (pid, program, since) {
         (Some(pid), Some(program), Some(since)) => error.because(format!(
             "{} (pid {pid}) has held its lease since {}",
             program.escape_debug(),
             since.escape_debug()
         )),
         _ => error,
-    };
-    error.hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`")
+    }
 }

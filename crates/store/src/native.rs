@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
 use boswell_model::json::{Json, Raw};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionRef, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
 use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
-use crate::disk::{Disk, MemoryDisk, RealDisk, durable};
+use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::{Holder, Lease, Wait};
 use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
@@ -31,7 +31,10 @@ impl Store {
         let Some(dialect) = by_name("boswell") else {
             return Err(Error::new(ErrorKind::Internal, "boswell's own dialect is missing"));
         };
-        durable::make_folders(disk.as_ref(), &home)?;
+        let there = disk.stat(&home).map_err(|error| Error::io(home.display(), "look at", error))?;
+        if there.is_none_or(|stat| stat.kind != StatKind::Folder) {
+            durable::make_folders(disk.as_ref(), &home)?;
+        }
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &home));
         Ok(Store::on(dialect, backend, &home).writable(disk, chance, home.join("locks")))
     }
@@ -51,7 +54,9 @@ impl Store {
             )
             .hinting("leave --id out to have one made"));
         }
-        let now = writing.chance.now();
+        // The name of the log holds the time of its birth, and so does an id that we make: one can be told from the other.
+        let born = if new.id.is_none() { uuid_v7_time(&id) } else { None };
+        let now = born.unwrap_or_else(|| writing.chance.now());
         let mut log = self.dialect().new_log(&new, &id, now)?;
         // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
         // spares the lease of a session that has been there for long.
@@ -141,10 +146,27 @@ impl Store {
 
     /// Where the session with that id is, from names alone.
     pub fn find(&self, id: &str) -> Result<Located> {
+        if let Some(located) = self.find_by_birth(id)? {
+            return Ok(located);
+        }
         self.list()?.sessions.into_iter().find(|located| located.id == id).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("there is no session `{}`", id.escape_debug()))
                 .hinting("see the sessions with `boswell list --hidden`")
         })
+    }
+
+    /// Looks where a session with an id that we made would be, without listing all others.
+    fn find_by_birth(&self, id: &str) -> Result<Option<Located>> {
+        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell") else { return Ok(None) };
+        let new = NewSession::in_project("x");
+        let Ok(log) = self.dialect().new_log(&new, id, born) else { return Ok(None) };
+        let Some((_, name)) = log.key.rsplit_once('/') else { return Ok(None) };
+        for folder in self.backend().list("sessions")?.into_iter().filter(|info| info.is_folder()) {
+            if let Some(info) = self.backend().stat(&format!("{}/{name}", folder.key))?.filter(|info| info.is_file()) {
+                return Ok(Some(Located::at(id, &info, Framing::Lines)));
+            }
+        }
+        Ok(None)
     }
 
     /// Makes a new session from a branch of another one, with lineage. Labels of its entries come along.
@@ -287,6 +309,14 @@ impl SessionWriter {
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
         Ok(receipts.remove(0))
     }
+}
+
+/// The time in a UUID of version 7.
+fn uuid_v7_time(id: &str) -> Option<Instant> {
+    let hex: String = id.split('-').collect();
+    let sound = id.len() == 36 && hex.len() == 32 && hex.get(12..13) == Some("7");
+    let millis = hex.get(..12).filter(|_| sound)?;
+    i64::from_str_radix(millis, 16).ok().map(Instant::from_millis)
 }
 
 fn pending_name(visible: &Path) -> PathBuf {

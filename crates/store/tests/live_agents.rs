@@ -1,7 +1,7 @@
 //! Sessions that their agent has open.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests plant files and fail by panicking")]
+#![expect(clippy::disallowed_methods, reason = "tests plant files and fail by panicking")]
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -9,24 +9,36 @@ use super::value::{filled, json_text, model_name};
 /// Reads the settings along `path`. Of the messages only the last answer is looked at.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
-    let last_answer = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Assistant);
+    let answer = last_answer_with_model(view, path)?;
+    let last_answer = answer.as_ref().map(|(at, _)| *at);
     for (at, slot) in path.iter().enumerate() {
         if view.log.kind(*slot) == EntryKind::Setting {
             // Every answer states the model it came from and so overrides what was chosen before it.
             let overridden = last_answer.is_some_and(|answer| at < answer);
             let word = view.log.word(*slot);
             view.with_object(*slot, |entry| apply(flavour, word, entry, overridden, &mut settings))?;
-        } else if last_answer == Some(at) {
-            let model = view.with_object(*slot, |entry| {
-                let message = entry.get("message")?;
-                model_name(message.get("provider"), message.get("model"))
-            })?;
-            if let Some(model) = model.flatten() {
-                set_model(flavour, "default", &model, &mut settings);
-            }
+        } else if let Some((_, model)) = answer.as_ref().filter(|(answer, _)| *answer == at) {
+            set_model(flavour, "default", model, &mut settings);
         }
     }
     Ok(settings)
+}
+
+/// The last answer that says which model gave it: one that does not say leaves the model as it was.
+fn last_answer_with_model(view: &SessionView<'_>, path: &[Slot]) -> Result<Option<(usize, String)>> {
+    for (at, slot) in path.iter().enumerate().rev() {
+        if view.log.kind(*slot) != EntryKind::Assistant {
+            continue;
+        }
+        let model = view.with_object(*slot, |entry| {
+            let message = entry.get("message")?;
+            model_name(message.get("provider"), message.get("model"))
+        })?;
+        if let Some(model) = model.flatten() {
+            return Ok(Some((at, model)));
+        }
+    }
+    Ok(None)
 }
 
 fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, settings: &mut Settings) {

@@ -107,6 +107,16 @@ pub trait Disk: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a lock must leave word.
+    fn tells_lock_holders(&self) -> bool {
+        false
+    }
+
+    /// Who holds the OS lock of a file, where the system tells: process and program.
+    fn lock_holder(&self, _file: (u64, u64)) -> Option<(u32, String)> {
+        None
+    }
+
     /// Lets time pass. A disk in memory need not wait.
     fn pause(&self, time: Duration);
 }
@@ -133,6 +143,11 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
 
     /// Takes the OS lock without waiting; false if somebody else holds it.
     fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
+
+    /// Gives the OS lock up and keeps the file open. Where that is not to be had, closing it does the same.
+    fn unlock(&self) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// Reads until the buffer is full or the file ends.

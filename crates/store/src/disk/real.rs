@@ -93,6 +93,27 @@ impl Disk for RealDisk {
         pids.filter(|pid| *pid != std::process::id() && has_open_for_writing(*pid, file)).collect()
     }
 
+    fn tells_lock_holders(&self) -> bool {
+        cfg!(target_os = "linux")
+    }
+
+    #[cfg(target_os = "linux")]
+    fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
+        let (device, number) = file;
+        let place = format!("{:02x}:{:02x}:{number}", rustix::fs::major(device), rustix::fs::minor(device));
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        // `1: FLOCK  ADVISORY  WRITE 4821 fe:00:6505026 0 EOF`; a waiting one has `->` behind its number.
+        let holder =
+            locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).find_map(|words| {
+                match words.as_slice() {
+                    [_, "FLOCK", _, _, pid, at, ..] if *at == place => pid.parse().ok(),
+                    _ => None,
+                }
+            })?;
+        let program = std::fs::read_to_string(format!("/proc/{holder}/comm")).unwrap_or_default();
+        Some((holder, program.trim().to_owned()))
+    }
+
     fn pause(&self, time: Duration) {
         std::thread::sleep(time);
     }
@@ -171,6 +192,10 @@ impl DiskFile for RealFile {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.0.unlock()
     }
 }
 

@@ -231,8 +231,14 @@ impl Inner {
             state = self.lock();
             state.syncing = false;
             // What was synced in a file that nobody finds any more is not kept.
-            match result.and_then(|()| state.still_there(self.disk.as_ref())) {
-                Ok(()) => state.settled(target, &path),
+            let disk = self.disk.as_ref();
+            match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
+                Ok(()) => {
+                    state.settled(target, &path);
+                    if !named {
+                        self.append_lock.remember_name(disk, state.identity, &path);
+                    }
+                }
                 Err(error) => {
                     state.latch(&error);
                     self.note_doubt(&state);

@@ -40,6 +40,8 @@ pub(super) struct State {
     /// Stands there when a sync of somebody failed.
     doubt: PathBuf,
     pub(super) file: Arc<dyn DiskFile>,
+    /// Which file it is, whatever its path leads to.
+    pub(super) identity: (u64, u64),
     tail: Tail,
     known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
@@ -78,11 +80,14 @@ impl State {
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
         let tail = Tail::read(dialect, file.as_ref()).map_err(fault)?;
         let end = tail.end;
+        let identity = file.stat().map_err(fault)?.identity;
+        let named = named || append_lock.knows_name(disk.as_ref(), identity, &path);
         Ok(State {
             path,
             visible,
             doubt: doubt.to_owned(),
             file,
+            identity,
             tail,
             known: None,
             blobs,
@@ -149,6 +154,7 @@ impl State {
     fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk) -> Result<()> {
         let fault = |error| Error::io(self.path.display(), "look at", error);
         let mine = self.file.stat().map_err(fault)?;
+        self.nobody_doubts(disk)?;
         self.still_there(disk)?;
         if mine.len < self.end {
             return Err(self.fenced("was cut shorter"));
@@ -159,19 +165,24 @@ impl State {
         Ok(())
     }
 
-    /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
-    pub(super) fn still_there(&mut self, disk: &dyn Disk) -> Result<()> {
-        let fault = |error| Error::io(self.path.display(), "look at", error);
-        let mine = self.file.stat().map_err(fault)?.identity;
-        let leads_here =
-            |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
+    /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
+    pub(super) fn nobody_doubts(&mut self, disk: &dyn Disk) -> Result<()> {
+        let fault = |error| Error::io(self.doubt.display(), "look at", error);
         if disk.stat(&self.doubt).map_err(fault)?.is_some() {
-            // A sync that failed for another writer may have thrown away bytes of ours, and later ones do not tell.
             let what = format!("another writer could not sync the log `{}`", self.path.display());
             let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             self.latch(&error);
             return Err(error);
         }
+        Ok(())
+    }
+
+    /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
+    pub(super) fn still_there(&mut self, disk: &dyn Disk) -> Result<()> {
+        let fault = |error| Error::io(self.path.display(), "look at", error);
+        let mine = self.identity;
+        let leads_here =
+            |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
         if leads_here(&self.path)? {
             return Ok(());
         }
