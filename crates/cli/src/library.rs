@@ -182,7 +182,8 @@ impl Library {
         let mut sources = StoreSources::default();
         for (index, store, summary) in summaries {
             let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index)) else { continue };
-            sources.add_session(store, summary, entry.is_settled().then_some(entry.generation));
+            let generation = entry.is_settled().then_some(entry.generation);
+            sources.add_session(store, summary, generation, entry.title_in_log());
         }
         for (_, store) in machine.stores.iter() {
             // A store whose memory cannot be listed is warned about when its sessions are.

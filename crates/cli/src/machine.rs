@@ -156,15 +156,19 @@ impl Machine {
                 summary.facts.status = Some(own_status(summary, self.now));
             }
         }
-        if self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
-            let notes = self.notes()?.all();
-            for conversation in conversations {
-                let sides = std::iter::once(&mut conversation.front).chain(&mut conversation.linked);
-                for (_, summary) in sides {
-                    if let Some(notes) = notes.get(&summary.reference) {
-                        overlay(&mut summary.facts, notes);
-                    }
-                }
+        let sides = conversations.iter_mut().flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
+        self.add_notes(sides.map(|(_, summary)| summary))
+    }
+
+    /// Adds what notes say of sessions, before they are joined.
+    pub(crate) fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
+        if !self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
+            return Ok(());
+        }
+        let notes = self.notes()?.all();
+        for summary in summaries {
+            if let Some(notes) = notes.get(&summary.reference) {
+                overlay(&mut summary.facts, notes);
             }
         }
         Ok(())

@@ -224,3 +224,18 @@ fn damaged_pages_of_the_catalog_change_no_answer() {
         assert_eq!((ran.stdout.as_str(), ran.code), (honest.as_str(), 0), "page {page}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn titles_and_tags_that_stand_beside_a_log_are_found() {
+    let bench = planted();
+    let log = corpus::files(&bench.claude()).into_iter().next().unwrap();
+    let id = log.file_stem().unwrap().to_str().unwrap().to_owned();
+    disk::write(&log.with_extension("").join("custom-title.json"), b"{\"customTitle\":\"the plumbus affair\"}");
+    let ran = bench.run(&["search", "--json", "plumbus"]);
+    assert_eq!((sessions(&ran.lines).into_iter().next(), ran.code), (Some(id.clone()), 0), "{}", ran.stderr);
+    assert_eq!(ran.lines[0]["field"], "titles");
+    let tagged = bench.run(&["tag", &id, "wanted"]);
+    assert_eq!(tagged.code, 0, "{}", tagged.stderr);
+    let ran = bench.run(&["search", "--json", "tag:wanted", "--limit", "1000"]);
+    assert_eq!(sessions(&ran.lines).into_iter().collect::<Vec<_>>(), [id], "{}", ran.stderr);
+}

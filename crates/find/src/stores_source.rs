@@ -38,8 +38,14 @@ pub struct StoreSources {
 impl StoreSources {
     /// Adds a session. Ids may repeat, in copies and in other stores; the path of its log is its name here.
     ///
-    /// Without a generation the index must not be relied on. Every session takes a place, also one that has no log and so nothing to search.
-    pub fn add_session(&mut self, store: &Store, summary: &Summary, generation: Option<u64>) {
+    /// A title other than the one that stands in the log is searched beside it. Without a generation the index must not be relied on. Every session takes a place, also one that has no log and so nothing to search.
+    pub fn add_session(
+        &mut self,
+        store: &Store,
+        summary: &Summary,
+        generation: Option<u64>,
+        title_in_log: Option<&str>,
+    ) {
         let place = self.sessions;
         self.sessions += 1;
         let located = &summary.located;
@@ -64,10 +70,7 @@ impl StoreSources {
             project: facts.project.clone(),
             tags: facts.tags.clone(),
             models: facts.models.clone(),
-            title: facts
-                .title
-                .clone()
-                .filter(|_| facts.title_source.as_deref() == Some("note") || has_title_beside(located)),
+            title: facts.title.clone().filter(|title| title_in_log != Some(title)),
             reference: reference.clone(),
         };
         self.push(source, Origin::Session(place), store, key);
@@ -121,11 +124,6 @@ impl StoreSources {
     pub fn origin(&self, source: usize) -> Option<&Origin> {
         self.origins.get(source)
     }
-}
-
-/// Whether titles of the session can stand elsewhere than in its log.
-fn has_title_beside(located: &boswell_dialect::Located) -> bool {
-    located.row.is_some()
 }
 
 impl SourceReader for StoreSources {

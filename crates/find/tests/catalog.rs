@@ -285,3 +285,59 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
         assert_eq!(output, honest, "{by:?}");
     }
 }
+
+fn pi_header(id: &str, day: u32) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-{day:02}T00:00:00.000Z\",\"cwd\":\"/p\"}}\n"
+    )
+}
+
+fn pi_answer(id: &str, second: u32, output: u64) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:{second:02}.000Z\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"provider\":\"x\",\"model\":\"m\",\"usage\":{{\"input\":1,\"output\":{output}}}}}}}\n"
+    )
+}
+
+fn pi_task(id: &str, output: u64) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:30.000Z\",\"message\":{{\"role\":\"toolResult\",\"toolName\":\"task\",\"content\":[],\"details\":{{\"usage\":{{\"output\":{output}}}}}}}}}\n"
+    )
+}
+
+fn pi_output(folder: &Path, dialect: &str) -> u64 {
+    let mut stores = Stores::default();
+    stores.add(dialect, folder).unwrap();
+    let mut catalog = Catalog::in_memory().unwrap();
+    let mut entries = catalog.refresh(&stores, later(60)).unwrap().entries;
+    catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
+    let summaries: Vec<_> = entries.iter().map(|e| e.summary(stores.get(e.store).unwrap()).unwrap()).collect();
+    let counted: Vec<Counted<'_>> = (summaries.iter().enumerate())
+        .map(|(conversation, summary)| Counted { summary, agent: dialect, conversation, store: 0 })
+        .collect();
+    let sums = count(&counted, catalog.items(&entries).unwrap(), By::Total);
+    sums.values().filter_map(|sum| sum.usage.output).sum()
+}
+
+#[test]
+fn forks_of_the_pi_family_count_once_and_short_ids_of_others_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |name: &str| folder.path().join(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{name}.jsonl"));
+    let first = [pi_header("one", 1), pi_answer("a1", 1, 7), pi_answer("a2", 2, 5)].concat();
+    disk::write(&log("one"), first.as_bytes());
+    let fork = [pi_header("two", 2), pi_answer("a1", 1, 7), pi_answer("b1", 3, 100)].concat();
+    disk::write(&log("two"), fork.as_bytes());
+    // The same short id, said at another time: another message.
+    disk::write(&log("three"), [pi_header("three", 3), pi_answer("a1", 9, 1000)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "pi"), 7 + 5 + 100 + 1000);
+}
+
+#[test]
+fn what_a_session_repeats_of_its_subagents_counts_only_without_their_transcripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("sessions/--p--/2026-01-01T00-00-00-000Z_one.jsonl");
+    disk::write(&log, [pi_header("one", 1), pi_answer("a1", 1, 7), pi_task("t1", 50)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "omp"), 57);
+    let transcript = log.with_extension("").join("0-Task.jsonl");
+    disk::write(&transcript, [pi_header("sub", 1), pi_answer("s1", 20, 48)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "omp"), 55);
+}

@@ -102,7 +102,10 @@ impl UsageTally {
 
     /// What was noted, message by message; what has no name comes summed up by day and model.
     pub fn items(&self) -> impl Iterator<Item = (Option<Name>, &Noted)> {
-        let named = self.by_message.iter().map(|(name, noted)| (Some(*name), noted));
+        // In one order, so that sums of money are the same every time.
+        let mut named: Vec<(Name, &Noted)> = self.by_message.iter().map(|(name, noted)| (*name, noted)).collect();
+        named.sort_unstable_by_key(|(name, _)| *name);
+        let named = named.into_iter().map(|(name, noted)| (Some(name), noted));
         named.chain(self.unnamed.iter().map(|noted| (None, noted)))
     }
 

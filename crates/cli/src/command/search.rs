@@ -69,7 +69,8 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
     library.fill(machine, Wanted::Hint, &|| true)?;
-    let looked = library.summaries(machine);
+    let mut looked = library.summaries(machine);
+    machine.add_notes(looked.iter_mut().map(|(_, _, summary)| summary))?;
     let all = library.sources(machine, &looked)?;
     let wanted = |index: usize| match all.origin(index) {
         Some(Origin::Session(place)) => looked.get(*place).is_some_and(|(_, _, summary)| filter.takes_side(summary)),

@@ -38,6 +38,12 @@ impl Entry {
         self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(|kept| kept.complete)
     }
 
+    /// The title that its log is known to state.
+    pub fn title_in_log(&self) -> Option<&str> {
+        let kept = self.kept.as_ref().filter(|kept| kept.complete && self.located.row.is_none())?;
+        kept.facts.title.as_deref()
+    }
+
     /// Whether what is known of it was read from the log as it is now.
     pub(super) fn is_fresh(&self) -> bool {
         self.upto == Some(self.located.size) && self.kept.is_some()

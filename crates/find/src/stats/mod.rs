@@ -46,7 +46,7 @@ pub enum By {
 /// A sum.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sum {
-    /// Conversations.
+    /// Conversations; subagents are part of those that started them.
     pub sessions: u64,
     /// User and assistant messages.
     pub messages: u64,
@@ -112,14 +112,16 @@ fn fullest<'a, 's>(sessions: &'a [Counted<'s>]) -> impl Iterator<Item = &'a Coun
 
 fn add_session(sums: &mut BTreeMap<String, Sum>, session: &Counted<'_>, by: By) {
     let facts = &session.summary.facts;
+    // A subagent works in the conversation of another: what it says and costs counts, it is no session of its own.
+    let one = u64::from(session.summary.hidden() != Some("subagent"));
     if by == By::Model {
         for model in &facts.models {
-            sums.entry(model.clone()).or_default().sessions += 1;
+            sums.entry(model.clone()).or_default().sessions += one;
         }
         return;
     }
     let sum = sums.entry(key(session, None, by)).or_default();
-    sum.sessions += 1;
+    sum.sessions += one;
     sum.messages += facts.messages.max(facts.stated.messages.unwrap_or(0));
     sum.turns += facts.turns.max(facts.stated.turns.unwrap_or(0));
     sum.tool_calls += facts.tool_calls;
