@@ -68,7 +68,7 @@ fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
 }
 
 fn create(task: &Task, visible: Visible) -> Result<()> {
-    let new = NewSession { visible, ..NewSession::in_project("/work/demo").with_id(&task.session) };
+    let new = NewSession { visible, ..NewSession::in_project("/proj/demo").with_id(&task.session) };
     let writer = Store::open(&task.home)?.create(new)?;
     println!("created");
     for number in 0..task.count {

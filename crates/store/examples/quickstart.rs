@@ -12,7 +12,7 @@ fn main() -> boswell_store::Result<()> {
 
 pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     let store = Store::open(folder)?; // a folder, created if absent
-    let writer = store.create(NewSession::in_project("/work/demo"))?; // holds the session's lease
+    let writer = store.create(NewSession::in_project("/proj/demo"))?; // holds the session's lease
     let asked = writer.append(Draft::user("why is the build red?"))?; // blocks until durable
     let ticket = writer.submit(Draft::assistant("a test is flaky"))?; // or does not wait
     ticket.wait()?;

@@ -29,7 +29,7 @@ use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store,
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Store::in_memory()?;
 /// Builder::new_current_thread().build()?.block_on(async {
-///     let new = NewSession::in_project("/work/demo");
+///     let new = NewSession::in_project("/proj/demo");
 ///     let writer = AsyncWriter::create(&store, new, Handle::current()).await?;
 ///     let asked = writer.append(Draft::user("why is the build red?")); // under way
 ///     let answered = writer.append(Draft::assistant("a test is flaky")); // written after it

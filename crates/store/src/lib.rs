@@ -5,7 +5,7 @@
 //!
 //! # fn main() -> boswell_store::Result<()> {
 //! let store = Store::in_memory()?; // or `Store::open("folder")`, which makes it if it is not there
-//! let writer = store.create(NewSession::in_project("/work/demo"))?; // holds the session's lease
+//! let writer = store.create(NewSession::in_project("/proj/demo"))?; // holds the session's lease
 //! let asked = writer.append(Draft::user("why is the build red?"))?; // returns when it is durable
 //! let ticket = writer.submit(Draft::assistant("a test is flaky"))?; // does not wait
 //! ticket.wait()?; // now it is acknowledged

@@ -22,7 +22,7 @@ fn on_tokio<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn new(store: &Store) -> SessionWriter {
-    store.create(NewSession::in_project("/work/demo").with_id("a")).unwrap()
+    store.create(NewSession::in_project("/proj/demo").with_id("a")).unwrap()
 }
 
 fn texts(session: &Session) -> Vec<String> {
@@ -38,7 +38,7 @@ fn numbers(count: usize) -> Vec<String> {
 fn it_does_what_the_blocking_writer_does() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
-        let new = NewSession::in_project("/work/demo").with_id("a");
+        let new = NewSession::in_project("/proj/demo").with_id("a");
         let writer = AsyncWriter::create(&store, new, Handle::current()).await.unwrap();
         let asked = writer.append(Draft::user("why?")).await.unwrap();
         assert_eq!((asked.durable, writer.reference().id.as_str()), (Durability::Fsync, "a"));

@@ -17,7 +17,7 @@ fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
 }
 
 fn session(id: &str) -> NewSession {
-    NewSession { visible: Visible::AtOnce, ..NewSession::in_project("/work/app").with_id(id) }
+    NewSession { visible: Visible::AtOnce, ..NewSession::in_project("/proj/app").with_id(id) }
 }
 
 fn file() -> &'static Path {

@@ -18,7 +18,7 @@ fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
 }
 
 fn new_session(visible: Visible) -> NewSession {
-    NewSession { visible, ..NewSession::in_project("/work/app").with_id(ID) }
+    NewSession { visible, ..NewSession::in_project("/proj/app").with_id(ID) }
 }
 
 fn prepare(disk: &CrashDisk) {

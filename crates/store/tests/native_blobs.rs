@@ -18,7 +18,7 @@ fn texts(store: &Store, id: &str) -> Vec<String> {
 fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
-    let writer = store.create(NewSession::in_project("/work/demo")).unwrap();
+    let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     let long = "会话".repeat(500_000);
     let image = "QUJD".repeat(1000);
     writer.append(Draft::user(long.clone()).with_id("long")).unwrap();
@@ -40,7 +40,7 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
 fn a_blob_that_was_changed_is_reported_and_not_taken_for_the_text() {
     let home = tempfile::tempdir().unwrap();
     let store = Store::open(home.path()).unwrap();
-    let writer = store.create(NewSession::in_project("/work/demo")).unwrap();
+    let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     writer.append(Draft::user("x".repeat(600_000))).unwrap();
     let id = writer.reference().id.clone();
     let blob = std::fs::read_dir(home.path().join("blobs")).unwrap().next().unwrap().unwrap().path();

@@ -171,7 +171,7 @@ fn make_all(home: &Path) -> Vec<Made> {
     };
     for (number, (what, act)) in ACTS.iter().enumerate() {
         let id = format!("session-{number}");
-        let new = NewSession::in_project("/work/demo").with_id(&id).titled("a title");
+        let new = NewSession::in_project("/proj/demo").with_id(&id).titled("a title");
         let writer = store.create(if number % 2 == 0 { new } else { NewSession { title: None, ..new } }).unwrap();
         act(&store, &writer).unwrap_or_else(|error| unreachable!("{what}: {error}"));
         writer.close(if number % 3 == 0 { Outcome::Completed } else { Outcome::Open }).unwrap();
@@ -183,7 +183,7 @@ fn make_all(home: &Path) -> Vec<Made> {
         }
     }
     let new =
-        NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/work/demo").with_id("deferred") };
+        NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id("deferred") };
     let writer = store.create(new).unwrap();
     talk(&writer).unwrap();
     keep("deferred", "deferred");
@@ -336,7 +336,7 @@ fn a_long_title_stays_out_of_the_header_and_a_long_header_is_still_ours() {
     let store = open(&folder.path().join("home"));
     let title = "long ".repeat(200);
     let project = format!("/{}", "deep/".repeat(8000));
-    for (id, project) in [("a", "/work/demo"), ("b", project.as_str())] {
+    for (id, project) in [("a", "/proj/demo"), ("b", project.as_str())] {
         let writer = store.create(NewSession::in_project(project).with_id(id).titled(title.as_str())).unwrap();
         writer.append(Draft::assistant("x")).unwrap();
         writer.close(Outcome::Open).unwrap();

@@ -23,7 +23,7 @@ const ID: &str = "here";
 fn home() -> (TempDir, Store, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("home")).unwrap();
-    let writer = store.create(NewSession::in_project("/work/demo").with_id(ID)).unwrap();
+    let writer = store.create(NewSession::in_project("/proj/demo").with_id(ID)).unwrap();
     writer.append(Draft::user("hello").with_id("u1")).unwrap();
     writer.append(Draft::assistant("hi").with_id("a1")).unwrap();
     let path = writer.path();
@@ -53,12 +53,12 @@ fn a_session_cannot_have_an_id_that_is_no_plain_name() {
     let long = "x".repeat(300);
     let too_long_for_a_file = "x".repeat(250);
     for id in BAD_IDS.iter().copied().chain([long.as_str(), &too_long_for_a_file]) {
-        let new = || NewSession::in_project("/work/demo").with_id(id);
+        let new = || NewSession::in_project("/proj/demo").with_id(id);
         refused(folder.path(), ErrorKind::Invalid, || store.create(new()));
         refused(folder.path(), ErrorKind::Invalid, || store.fork(ID, None, new()));
     }
     let longest = "x".repeat(180);
-    let new = NewSession::in_project("/work/demo").with_id(&longest);
+    let new = NewSession::in_project("/proj/demo").with_id(&longest);
     let deferred = NewSession { visible: boswell_store::Visible::WithFirstAnswer, ..new };
     let writer = store.create(deferred).unwrap();
     writer.append(Draft::assistant("an id may be long, not too long")).unwrap();
@@ -82,7 +82,7 @@ fn an_id_is_not_found_by_its_end() {
     let (folder, store, _) = home();
     let deferred = |id: &str| NewSession {
         visible: boswell_store::Visible::WithFirstAnswer,
-        ..NewSession::in_project("/work/demo").with_id(id)
+        ..NewSession::in_project("/proj/demo").with_id(id)
     };
     let writer = store.create(deferred("a_b")).unwrap();
     writer.append(Draft::user("hidden")).unwrap();
@@ -97,7 +97,7 @@ fn an_id_is_not_found_by_its_end() {
 #[test]
 fn the_lease_of_one_session_is_not_the_lock_of_another() {
     let (_folder, store, _) = home();
-    let named = |id: &str| store.create(NewSession::in_project("/work/demo").with_id(id)).unwrap();
+    let named = |id: &str| store.create(NewSession::in_project("/proj/demo").with_id(id)).unwrap();
     let (one, two) = (named("x"), named("x.append"));
     one.append(Draft::user("not in the way")).unwrap();
     two.append(Draft::user("of each other")).unwrap();
@@ -205,7 +205,7 @@ fn only_what_leaves_the_leaf_where_it_is_needs_no_lease() {
 
 /// Puts a file in the place where a session of that id would be.
 fn plant(store: &Store, id: &str, text: &str) -> PathBuf {
-    let path = store.root().join(format!("sessions/--work-demo--/2026-10-05T08-00-00-000Z_{id}.jsonl"));
+    let path = store.root().join(format!("sessions/--proj-demo--/2026-10-05T08-00-00-000Z_{id}.jsonl"));
     std::fs::write(&path, text).unwrap();
     path
 }
@@ -282,9 +282,9 @@ fn a_folder_that_may_not_be_written_is_denied() {
         return;
     }
     refused(folder.path(), ErrorKind::Denied, || Store::open(closed.join("home")));
-    let sessions = folder.path().join("home/sessions/--work-demo--");
+    let sessions = folder.path().join("home/sessions/--proj-demo--");
     std::fs::set_permissions(&sessions, std::fs::Permissions::from_mode(0o500)).unwrap();
-    refused(&sessions, ErrorKind::Denied, || store.create(NewSession::in_project("/work/demo").with_id("new")));
+    refused(&sessions, ErrorKind::Denied, || store.create(NewSession::in_project("/proj/demo").with_id("new")));
     std::fs::set_permissions(&sessions, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
 

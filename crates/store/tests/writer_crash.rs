@@ -81,7 +81,7 @@ fn tell(disk: &CrashDisk) -> Story {
 
 fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     let store = open(disk, 0)?;
-    let writer = store.create(NewSession::in_project("/work/demo").with_id(A).titled("crashes"))?;
+    let writer = store.create(NewSession::in_project("/proj/demo").with_id(A).titled("crashes"))?;
     story.a.created = true;
     watched(&writer, story, |writer, story| first_part(&store, writer, &mut story.a))?;
     writer.close(Outcome::Completed)?;
@@ -89,7 +89,7 @@ fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     let again = writer.append(Draft::user("again").with_id("d1"))?;
     story.a.receipts(&[again]);
     drop(writer);
-    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/work/demo").with_id(B) };
+    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id(B) };
     let writer = store.create(new)?;
     story.b.created = true;
     watched(&writer, story, |writer, story| second_part(&store, writer, &mut story.b))?;
@@ -461,7 +461,7 @@ fn folders_whose_maker_was_killed_are_durable_with_the_first_receipt() {
         let disk = cut_off(call, 0).0.after_kill();
         let mut owed = Owed { created: true, ..Owed::default() };
         let store = open(&disk, 1 << 20).unwrap();
-        let writer = match store.create(NewSession::in_project("/work/demo").with_id(A)) {
+        let writer = match store.create(NewSession::in_project("/proj/demo").with_id(A)) {
             Ok(writer) => writer,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");

@@ -32,7 +32,7 @@ impl Home {
     fn new() -> Home {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("home")).unwrap();
-        let writer = store.create(NewSession::in_project("/work/demo").with_id(ID)).unwrap();
+        let writer = store.create(NewSession::in_project("/proj/demo").with_id(ID)).unwrap();
         writer.append(Draft::user("hello").with_id("first")).unwrap();
         let log = writer.path();
         writer.close(Outcome::Open).unwrap();
@@ -236,7 +236,8 @@ fn a_writer_without_locks_tears_none_of_our_entries() {
 // ---- one after the other ----
 
 fn opened(home: &Home) -> SessionWriter {
-    home.store.writer(ID, Wait::No).unwrap()
+    // A sibling test that starts a process holds every lock of this one for a moment, between fork and exec.
+    home.store.writer(ID, Wait::For(std::time::Duration::from_secs(5))).unwrap()
 }
 
 #[test]

@@ -282,7 +282,7 @@ impl Run {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new(Arc::new(inner), seed));
         let open = |start| Store::open_on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME).unwrap();
         let (store, other) = (open(0), open(1 << 20));
-        let new = NewSession { visible, ..NewSession::in_project("/work/demo").with_id(ID) };
+        let new = NewSession { visible, ..NewSession::in_project("/proj/demo").with_id(ID) };
         let writer = store.create(new).unwrap();
         let reference = Reference { shown: visible == Visible::AtOnce, ..Reference::default() };
         Run { disk, store, other, writer, reference }
@@ -426,7 +426,7 @@ impl Run {
         let bytes = durable::read(self.disk.as_ref(), &fork.path()).unwrap().unwrap();
         let lines = pi_lines(&bytes);
         assert_eq!(lines[0]["parentSession"], ID);
-        assert_eq!(lines[0]["cwd"], "/work/demo");
+        assert_eq!(lines[0]["cwd"], "/proj/demo");
         let answered = path.iter().any(|entry| matches!(entry.what, What::Says("assistant", _)));
         assert_eq!(fork.path().extension().unwrap() == "jsonl", answered, "a fork with an answer is visible");
         fork.append(Draft::user("goes on")).unwrap();

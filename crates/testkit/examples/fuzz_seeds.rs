@@ -18,14 +18,14 @@ fn main() {
         }
     };
     for shape in [claude::Shape::Branched, claude::Shape::Compacted, claude::Shape::Traps, claude::Shape::V2_0_76] {
-        write("claude", format!("{shape:?}"), claude::file(shape, "/work/app", 1).bytes());
+        write("claude", format!("{shape:?}"), claude::file(shape, "/proj/app", 1).bytes());
     }
     for shape in codex::Shape::ALL {
-        write("codex", format!("{shape:?}"), codex::rollout(*shape, "/work/app", None, 1).bytes());
+        write("codex", format!("{shape:?}"), codex::rollout(*shape, "/proj/app", None, 1).bytes());
     }
     for flavour in pi::Flavour::ALL {
         for shape in [pi::Shape::V1, pi::Shape::EveryEntry, pi::Shape::TwoCompactions, pi::Shape::Cycle] {
-            let made = pi::file(shape, *flavour, pi::Place::of("/work/app"), 1);
+            let made = pi::file(shape, *flavour, pi::Place::of("/proj/app"), 1);
             write(flavour.name(), format!("{shape:?}"), made.bytes());
             if *flavour == pi::Flavour::Pi {
                 write("boswell", format!("{shape:?}"), made.bytes());
@@ -42,5 +42,5 @@ fn main() {
     };
     each("myagents", &myagents::store(myagents::Shape::ALL[0], 1));
     each("clinvoker", &clinvoker::store(clinvoker::IndexState::ALL[0], 1));
-    each("oas", &oas::store(oas::IndexState::ALL[0], "/work/app", 1));
+    each("oas", &oas::store(oas::IndexState::ALL[0], "/proj/app", 1));
 }

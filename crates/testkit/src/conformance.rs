@@ -67,7 +67,7 @@ pub fn positions(make: &Make<'_>) {
 /// Sessions of every shape: heads, payloads on demand, leaf, branch, context, checks.
 pub fn sessions(make: &Make<'_>) {
     for shape in pi::Shape::ALL {
-        let made = pi::file(*shape, pi::Flavour::Pi, pi::Place::of("/work/app"), 7);
+        let made = pi::file(*shape, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
         let (session, _) = read(make, &made.files);
         let (reference, _) = read(&memory, &made.files);
         assert_eq!(seen(&session), seen(&reference), "{shape:?}");
@@ -81,7 +81,7 @@ pub fn sessions(make: &Make<'_>) {
 
 /// An export gives every byte back.
 pub fn exports(make: &Make<'_>) {
-    let made = pi::file(pi::Shape::EveryEntry, pi::Flavour::Pi, pi::Place::of("/work/app"), 7);
+    let made = pi::file(pi::Shape::EveryEntry, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
     let (session, _) = read(make, &made.files);
     let mut out = Vec::new();
     ok(session.export(&mut |piece| {
@@ -99,7 +99,7 @@ pub fn exports(make: &Make<'_>) {
 
 /// A revision grows with every line, as a number, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/work/app"), 7);
+    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
     let mut last = None;
     let ends = made.bytes().iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     for end in ends {
@@ -115,12 +115,12 @@ pub fn revisions(make: &Make<'_>) {
 /// What a list shows is the same wherever the session lives, for small logs and for large ones.
 pub fn summaries(make: &Make<'_>) {
     for turns in [3, 2_000] {
-        let mut session = pi::Session::start(pi::Flavour::Pi, "/work/app", 7);
+        let mut session = pi::Session::start(pi::Flavour::Pi, "/proj/app", 7);
         session.header_v3(None);
         (0..turns).for_each(|_| drop(session.turn()));
         let mut files = Files::new();
         files.add(
-            "--work-app--/2026-10-05T08-00-00-000Z_01990000-1234-7abc-8def-0123456789ab.jsonl",
+            "--proj-app--/2026-10-05T08-00-00-000Z_01990000-1234-7abc-8def-0123456789ab.jsonl",
             session.into_bytes(),
         );
         let [summary, reference] = [make, &memory].map(|make| {

@@ -16,7 +16,7 @@ const GIGABYTE: u64 = 1_000_000_000;
 /// One Claude session of 1 GB, with compactions and branches, where Claude would keep it.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     let folder = data.join("big");
-    let project = folder.join(".claude").join("projects").join("-home-dev-work-big");
+    let project = folder.join(".claude").join("projects").join("-home-dev-proj-big");
     let id = once(&folder, || {
         let unnamed = project.join("unnamed");
         let session = bench_corpus::big_session(&unnamed, GIGABYTE, Kind::Claude);

@@ -35,7 +35,7 @@ impl Group for Fsyncs {
         std::fs::create_dir_all(&home)?;
         let disk = Arc::new(CountingDisk::default());
         let store = Store::open_on(Arc::clone(&disk) as Arc<_>, Arc::new(SystemChance), &home)?;
-        let writer = store.create(NewSession::in_project("/home/dev/work/fsyncs"))?;
+        let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;
         let count = |case, needed, work: &dyn Fn() -> Result<()>| count(&disk, case, needed, work);

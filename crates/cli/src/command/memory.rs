@@ -26,7 +26,7 @@ const LARGEST: u64 = 16 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell memory                                what there is for this project
-  boswell memory ~/work/api show                what that project's agent loads first
+  boswell memory ~/proj/api show                what that project's agent loads first
   boswell memory add build 'use make -j2 here'  a line for boswell's own memory of this project")]
 pub(crate) struct MemoryArgs {
     /// [PROJECT] [show | search TEXT | check], or add PAGE TEXT, edit PAGE TEXT, rm PAGE; PROJECT is the current folder

@@ -15,7 +15,7 @@ use crate::shape;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell new --project . --title 'red build'
-  boswell new --dialect boswell --project /work/api --json")]
+  boswell new --dialect boswell --project /proj/api --json")]
 pub(crate) struct NewArgs {
     /// How it is written
     #[arg(long, alias = "agent", default_value = "boswell")]

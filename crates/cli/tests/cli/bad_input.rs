@@ -9,7 +9,7 @@ use boswell_testkit::{Home, corpus, disk};
 use crate::bench::{BOSWELL, Bench, finish};
 
 fn pi_bytes(shape: pi::Shape, seed: u64) -> Vec<u8> {
-    pi::file(shape, pi::Flavour::Pi, pi::Place::of("/home/dev/work/demo"), seed).bytes().to_vec()
+    pi::file(shape, pi::Flavour::Pi, pi::Place::of("/home/dev/proj/demo"), seed).bytes().to_vec()
 }
 
 #[cfg(unix)]
@@ -45,7 +45,7 @@ fn stores_full_of_traps_are_listed_without_them() {
     let home = Home::build(&bench.home(), 21);
     let before = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session").len();
     for folder in
-        [home.pi.join("sessions/--home-dev-work-demo--"), home.myagents.join("sessions"), home.oas.join("sessions")]
+        [home.pi.join("sessions/--home-dev-proj-demo--"), home.myagents.join("sessions"), home.oas.join("sessions")]
     {
         crate::silence::traps(&folder);
     }
@@ -214,10 +214,10 @@ fn an_unknown_session_is_an_error_with_a_hint() {
 #[test]
 fn a_beginning_that_fits_several_sessions_lists_their_refs() {
     let bench = Bench::new();
-    let folder = "home/.pi/agent/sessions/--home-dev-work-demo--".trim_start_matches("home/");
+    let folder = "home/.pi/agent/sessions/--home-dev-proj-demo--".trim_start_matches("home/");
     for id in ["0197aaaa-0000-7000-8000-000000000001", "0197aaaa-0000-7000-8000-000000000002"] {
         let header = format!(
-            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-10-05T08:00:00.000Z\",\"cwd\":\"/home/dev/work/demo\"}}\n"
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-10-05T08:00:00.000Z\",\"cwd\":\"/home/dev/proj/demo\"}}\n"
         );
         bench.plant(&format!("{folder}/2026-10-05T08-00-00-000Z_{id}.jsonl"), header.as_bytes());
     }

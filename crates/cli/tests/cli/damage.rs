@@ -8,7 +8,7 @@ use boswell_testkit::{Made, Rng, Snapshot, disk};
 
 use crate::bench::{Bench, Ran};
 
-const PROJECT: &str = "/home/dev/work/demo";
+const PROJECT: &str = "/home/dev/proj/demo";
 
 /// Where a dialect keeps its sessions below the home folder.
 fn folder(dialect: &str) -> &'static str {

@@ -10,8 +10,8 @@ use crate::bench::Bench;
 #[cfg(unix)]
 fn plant_traps(home: &Home) {
     let folders = [
-        home.claude.join("projects/-home-dev-work-demo"),
-        home.pi.join("sessions/--home-dev-work-demo--"),
+        home.claude.join("projects/-home-dev-proj-demo"),
+        home.pi.join("sessions/--home-dev-proj-demo--"),
         home.omp.join("sessions/traps"),
         home.xcsh.join("sessions/traps"),
         home.myagents.join("sessions"),
@@ -46,7 +46,7 @@ const AT_LARGE: &[&[&str]] = &[
     &["list"],
     &["list", "--hidden", "--sort", "size"],
     &["list", "--here"],
-    &["list", "--project", "/home/dev/work/demo", "--agent", "claude"],
+    &["list", "--project", "/home/dev/proj/demo", "--agent", "claude"],
     &["list", "--since", "7d"],
     &["list", "--until", "2026-11-01", "--match", "build", "--limit", "3", "--offset", "1"],
     &["list", "--status", "completed"],
@@ -60,7 +60,7 @@ const AT_LARGE: &[&[&str]] = &[
     &["memory", "all"],
     &["memory", "all", "search", "build"],
     &["memory", "check"],
-    &["memory", "/home/dev/work/demo", "show"],
+    &["memory", "/home/dev/proj/demo", "show"],
     &["show", "@last"],
     &["resume", "--print"],
 ];

@@ -183,7 +183,7 @@ fn nothing_is_written_when_nothing_may_be() {
 #[test]
 fn what_an_agent_has_no_place_for_is_kept_as_a_note() {
     let bench = Bench::new();
-    let made = boswell_testkit::make::claude::file(boswell_testkit::make::claude::Shape::ALL[0], "/work/demo", 1);
+    let made = boswell_testkit::make::claude::file(boswell_testkit::make::claude::Shape::ALL[0], "/proj/demo", 1);
     made.write_to(&bench.home().join(".claude"));
     let before = boswell_testkit::snapshot::Snapshot::take(&bench.home());
     let session = format!("claude:{}", made.id);

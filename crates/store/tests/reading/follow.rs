@@ -113,7 +113,7 @@ fn an_unknown_session_is_an_error_and_one_that_goes_away_too() {
 #[test]
 fn a_session_that_is_not_visible_yet_is_followed_from_its_first_answer_on() {
     let lab = Lab::new();
-    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/work/demo").with_id("late") };
+    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id("late") };
     let writer = lab.other().create(new).unwrap();
     writer.append(Draft::user("hidden")).unwrap();
     let mut follower = Follower::new(&lab.store, "late").unwrap();

@@ -36,7 +36,7 @@ impl Lab {
 
     /// A session with an id and this many entries.
     fn session(&self, id: &str, entries: usize) -> SessionWriter {
-        let writer = self.other().create(NewSession::in_project("/work/demo").with_id(id)).unwrap();
+        let writer = self.other().create(NewSession::in_project("/proj/demo").with_id(id)).unwrap();
         for number in 0..entries {
             writer.append(Draft::user(format!("{id} {number}"))).unwrap();
         }

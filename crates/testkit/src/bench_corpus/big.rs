@@ -120,11 +120,11 @@ pub fn big_session(path: &Path, bytes: u64, kind: Kind) -> BigSession {
     let rng = Rng::new(bytes ^ 0xb16);
     match kind {
         Kind::Claude => {
-            let mut log = ClaudeLines::new(&vocabulary, rng, "/home/dev/work/big", MORNING);
+            let mut log = ClaudeLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING);
             log.first_line();
             drive(&mut log, path, bytes)
         }
-        Kind::Pi => drive(&mut PiLines::new(&vocabulary, rng, "/home/dev/work/big", MORNING), path, bytes),
+        Kind::Pi => drive(&mut PiLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING), path, bytes),
     }
 }
 

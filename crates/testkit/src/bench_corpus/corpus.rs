@@ -57,7 +57,7 @@ pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -
     let projects: Vec<String> = (0..((sessions as f64).sqrt() as usize).max(5))
         .map(|n| {
             format!(
-                "/home/dev/work/{}-{}-{n}",
+                "/home/dev/proj/{}-{}-{n}",
                 vocabulary.name(&mut rng),
                 rng.pick(&["api", "web", "cli", "infra", "lib"])
             )

@@ -151,7 +151,7 @@ pub fn store(state: IndexState, seed: u64) -> Batch {
             id: &ids[at],
             backend: backends[at],
             backend_session: if at == 3 { "" } else { &sessions[at] },
-            working_dir: if at == 1 { "/home/dev/work/demo" } else { "" },
+            working_dir: if at == 1 { "/home/dev/proj/demo" } else { "" },
             status: statuses[at],
             parent: if at == 3 { &ids[0] } else { "" },
             zero_times: at == 4,

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn every_rollout_is_json_and_its_name_carries_day_and_id() {
         for &shape in Shape::ALL {
-            let made = rollout(shape, "/home/dev/work/demo", None, 2);
+            let made = rollout(shape, "/home/dev/proj/demo", None, 2);
             let lines = jsonl::parse(made.bytes());
             let id = if shape == Shape::Bare { &lines[0]["id"] } else { &lines[0]["payload"]["id"] };
             assert_eq!(id, made.id.as_str());
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(parts.len(), 5);
             assert!(parts[4].starts_with(&format!("rollout-{}-{}-{}T", parts[1], parts[2], parts[3])), "{}", made.main);
             assert!(parts[4].ends_with(&format!("-{}.jsonl", made.id)));
-            assert_eq!(rollout(shape, "/home/dev/work/demo", None, 2).files, made.files);
+            assert_eq!(rollout(shape, "/home/dev/proj/demo", None, 2).files, made.files);
         }
     }
 

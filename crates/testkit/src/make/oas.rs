@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn every_line_is_json_and_the_header_comes_first() {
         for &state in IndexState::ALL {
-            for made in store(state, "/home/dev/work/demo", 3).sessions {
+            for made in store(state, "/home/dev/proj/demo", 3).sessions {
                 let lines = jsonl::parse(made.bytes());
                 assert_eq!(lines[0]["type"], "session_header");
                 assert_eq!(lines[0]["id"], made.id.as_str());

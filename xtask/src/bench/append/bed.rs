@@ -32,7 +32,7 @@ impl Bed {
         }
         std::fs::create_dir_all(&folder)?;
         let home = folder.join("home");
-        let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/work/append"))?;
+        let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/proj/append"))?;
         // An entry below a parent is a little longer than the first one, so it is the second that is looked at.
         writer.append(Draft::user(""))?;
         let bare = last_line(&writer)?.len();

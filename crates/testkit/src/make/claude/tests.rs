@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::{corpus, disk, jsonl};
 
-const CWD: &str = "/home/dev/work/demo";
+const CWD: &str = "/home/dev/proj/demo";
 
 fn parsed(bytes: &[u8]) -> Vec<Value> {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -22,7 +22,7 @@ fn chain(lines: &[Value]) -> Vec<&Value> {
 fn every_line_of_every_file_is_json() {
     for &shape in Shape::ALL {
         let made = file(shape, CWD, 5);
-        assert!(made.main.starts_with("projects/-home-dev-work-demo/"), "{}", made.main);
+        assert!(made.main.starts_with("projects/-home-dev-proj-demo/"), "{}", made.main);
         for spec in made.files.list.iter().filter(|spec| spec.path.ends_with(".jsonl")) {
             assert!(!parsed(&spec.bytes).is_empty(), "{shape:?} {}", spec.path);
         }
@@ -110,7 +110,7 @@ fn backups_and_subagents_lie_where_the_lines_say() {
     assert!(first.iter().filter(|l| l["uuid"].is_string()).all(|l| l["isSidechain"] == true));
     assert_eq!(first[0]["sessionId"], made.id.as_str());
     let side = file(Shape::V2_0_76, CWD, 9);
-    assert!(side.files.list.iter().any(|f| f.path.starts_with("projects/-home-dev-work-demo/agent-")));
+    assert!(side.files.list.iter().any(|f| f.path.starts_with("projects/-home-dev-proj-demo/agent-")));
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub fn store(shape: Shape, seed: u64) -> Batch {
     for (number, id) in ids.into_iter().enumerate() {
         let seed = seed.wrapping_mul(31).wrapping_add(number as u64);
         let sdk = (shape == Shape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
-        let agent_dir = ["/home/dev/work/demo", "/home/dev/work/演示", "C:\\Users\\dev\\demo"][number];
+        let agent_dir = ["/home/dev/proj/demo", "/home/dev/proj/演示", "C:\\Users\\dev\\demo"][number];
         let (made, row) = session(&Spec { era: shape.era(), id, sdk, agent_dir, turns: 3 + number, seed });
         batch.sessions.push(made);
         rows.push(row);

@@ -92,7 +92,7 @@ mod tests {
     fn folders_are_named_as_each_flavour_does() {
         assert_eq!(pi_folder("/srv/pi"), "--srv-pi--");
         assert_eq!(pi_folder("C:\\src\\x"), "--C--src-x--");
-        assert_eq!(xcsh_folder("/home/u/work/pi", "/home/u", "/tmp"), "-work-pi");
+        assert_eq!(xcsh_folder("/home/u/proj/pi", "/home/u", "/tmp"), "-proj-pi");
         assert_eq!(xcsh_folder("/home/u", "/home/u", "/tmp"), "-");
         assert_eq!(xcsh_folder("/home/user2/x", "/home/u", "/tmp"), "--home-user2-x--");
         assert_eq!(xcsh_folder("/tmp", "/home/u", "/tmp"), "-tmp");

@@ -10,7 +10,7 @@ use crate::{disk, jsonl, sha256};
 fn each(mut check: impl FnMut(Shape, Flavour, crate::Made)) {
     for &flavour in Flavour::ALL {
         for &shape in Shape::ALL {
-            check(shape, flavour, file(shape, flavour, Place::of("/home/dev/work/demo"), 11));
+            check(shape, flavour, file(shape, flavour, Place::of("/home/dev/proj/demo"), 11));
         }
     }
 }
@@ -100,7 +100,7 @@ fn large_images_are_blobs_named_by_their_hash_except_in_pi() {
 #[test]
 fn a_seed_gives_the_same_files_again_and_another_seed_others() {
     each(|shape, flavour, made| {
-        let place = Place::of("/home/dev/work/demo");
+        let place = Place::of("/home/dev/proj/demo");
         assert_eq!(file(shape, flavour, place, 11).files, made.files);
         assert_ne!(file(shape, flavour, place, 12).files, made.files);
     });
