@@ -62,9 +62,9 @@ pub struct Home {
 }
 
 impl Home {
-    /// Plants everything below `root`, for projects below `/home/dev/work`, which need not exist.
+    /// Plants everything below `root`, for projects below `/home/dev/proj`, which need not exist.
     pub fn build(root: &Path, seed: u64) -> Home {
-        Home::build_for(root, "/home/dev/work", seed)
+        Home::build_for(root, "/home/dev/proj", seed)
     }
 
     /// Plants everything below `root`, for projects below a folder of the caller's.
