@@ -29,8 +29,8 @@ const LARGEST: u64 = 16 << 20;
   boswell memory ~/proj/api show                what that project's agent loads first
   boswell memory add build 'use make -j2 here'  a line for boswell's own memory of this project")]
 pub(crate) struct MemoryArgs {
-    /// [PROJECT] [show | search TEXT | check], or add PAGE TEXT, edit PAGE TEXT, rm PAGE; PROJECT is the current folder
-    /// unless given, `all` for every project
+    /// A project and `show`, `search TEXT` or `check`; or `add PAGE TEXT`, `edit PAGE TEXT`, `rm PAGE`. The project is the current
+    /// folder unless given, `all` for every project
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
     /// The project, for add, edit and rm
