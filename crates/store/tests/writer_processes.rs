@@ -323,7 +323,7 @@ fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
 }
 
 #[test]
-fn threads_that_share_a_writer_share_its_syncs() {
+fn threads_that_share_a_writer_lose_and_double_nothing() {
     let home = Home::new();
     let writer = opened(&home);
     std::thread::scope(|scope| {
