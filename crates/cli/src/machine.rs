@@ -108,6 +108,11 @@ impl Machine {
         Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemChance), locks))
     }
 
+    /// A store for which plans can be made, but nothing be written.
+    pub(crate) fn planning(&self, store: Store) -> Store {
+        store.writable(Arc::new(RealDisk), Arc::new(SystemChance), Path::new("/dev/null/locks"))
+    }
+
     /// What carries out plans. What an earlier run left unfinished is finished or taken back first.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;

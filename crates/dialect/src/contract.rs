@@ -10,7 +10,10 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Draft, Environment, Files, Identity, NewLog, NewSession, Settled, unsupported};
+use crate::{
+    Asked, Capabilities, Chance, Draft, Environment, Files, Identity, Intention, LockSpec, NewLog, NewSession,
+    Operation, Planned, Settled, StoreIntention, unsupported,
+};
 
 /// One agent family's way of writing sessions.
 ///
@@ -156,6 +159,36 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The log of a new session with that id.
     fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
         Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
+    }
+
+    /// Whether [`plan`](Dialect::plan) knows this operation; if so it is preferred to appending drafts.
+    fn plans(&self, _operation: Operation) -> bool {
+        false
+    }
+
+    /// Locks under which a session is read and changed for an intention, in the order in which they are taken.
+    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+        intention.own_locks(self.name(), &located.id)
+    }
+
+    /// What has to happen for an intention to come true. The locks that [`locks`](Dialect::locks) named are held.
+    fn plan(&self, _asked: &Asked<'_>, _intention: &Intention) -> Result<Planned> {
+        Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
+    }
+
+    /// Whether a new session is more than a log: then it is made by [`plan_store`](Dialect::plan_store).
+    fn creates_by_plan(&self) -> bool {
+        false
+    }
+
+    /// Locks for a change of the store as a whole.
+    fn store_locks(&self, _intention: &StoreIntention) -> Vec<LockSpec> {
+        Vec::new()
+    }
+
+    /// What has to happen for an intention about the whole store. The locks that it needs are held.
+    fn plan_store(&self, _files: &dyn Files, _intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
+        Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
     }
 
     /// Files that an entry read or changed through a tool.

@@ -5,10 +5,12 @@
 //! One folder per agent family; [`all`] lists what there is.
 
 mod capabilities;
+mod chance;
 mod contract;
 mod draft;
 mod environment;
 mod files;
+mod intention;
 mod plan;
 mod reader;
 mod registry;
@@ -22,6 +24,7 @@ pub mod pi;
 pub mod unknown;
 
 pub use capabilities::{Capabilities, Operation, Support};
+pub use chance::Chance;
 pub use contract::{
     Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
     tool_paths,
@@ -29,6 +32,7 @@ pub use contract::{
 pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
+pub use intention::{Asked, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};

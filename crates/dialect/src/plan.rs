@@ -30,6 +30,11 @@ pub enum LockSpec {
         /// Name of the lock.
         name: String,
     },
+    /// The lock that boswell's own writers take for each append to a session's log.
+    Append {
+        /// Name of the session's lease.
+        name: String,
+    },
     /// A folder that MyAgents makes to hold a lock, with an owner file in it.
     AgentMkdir {
         /// Key of the folder.
@@ -267,6 +272,7 @@ impl fmt::Display for LockSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LockSpec::Os { name } => write!(f, "lock {}", shown(name)),
+            LockSpec::Append { name } => write!(f, "lock the log of {}", shown(name)),
             LockSpec::AgentMkdir { key } => write!(f, "lock the agent's folder {}", shown(key)),
             LockSpec::AgentFlock { key } => write!(f, "lock the agent's file {}", shown(key)),
         }

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::{Body, Dialect, Draft, Settled};
+use boswell_dialect::{Body, Chance, Dialect, Draft, Settled};
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip};
 
 use crate::Session;
-use crate::chance::Chance;
 
 /// Records of the branch that ends at `tip`, and new labels for those that have one.
 pub(crate) fn records(source: &Session, tip: Tip, chance: &dyn Chance, dialect: &dyn Dialect) -> Result<Vec<Vec<u8>>> {

@@ -97,8 +97,7 @@ impl Drop for Held<'_> {
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
-        // Not `.append.lock`, which is the lease of a session whose id ends in `.append`.
-        AppendLock { path: beside(folder, name, "append-lock"), folder: folder.to_owned(), open: Mutex::default() }
+        AppendLock { path: append_lock_path(folder, name), folder: folder.to_owned(), open: Mutex::default() }
     }
 
     /// Whether the lock file says that the log of that identity is durable under that name.
@@ -135,6 +134,11 @@ fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "lock")
+}
+
+pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
+    // Not `.append.lock`, which is the lease of a session whose id ends in `.append`.
+    beside(folder, name, "append-lock")
 }
 
 /// The mark of a log whose last sync failed.

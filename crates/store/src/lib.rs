@@ -64,6 +64,7 @@ pub mod attachments;
 mod backend;
 pub mod blobs;
 pub mod breadcrumb;
+mod carry_out;
 mod chance;
 mod check;
 pub mod checkpoint;
@@ -98,7 +99,8 @@ pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
 pub use blobs::{BlobId, Blobs};
-pub use chance::{Chance, SystemChance};
+pub use carry_out::CarriedOut;
+pub use chance::SystemChance;
 pub use check::{Report, check};
 pub use checkpoint::Checkpoints;
 pub use digest::Digest;
@@ -123,7 +125,7 @@ pub use switch::{Cursor, Switched};
 pub use vault::{Expired, Purged, Reason, Retention, Vault, VaultRecord};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
-pub use boswell_dialect::{Answer, Body, Draft, NewSession, Parent, Part, Visible};
+pub use boswell_dialect::{Answer, Body, Chance, Draft, NewSession, Parent, Part, Visible};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

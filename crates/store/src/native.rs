@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
+use boswell_dialect::{Body, Chance, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
 use boswell_model::json::{Json, Raw};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
 use crate::backend::FsBackend;
-use crate::chance::{Chance, SystemChance};
+use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::{Holder, Lease, Wait};
 use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
@@ -268,14 +268,7 @@ impl SessionWriter {
     /// Stands as before a prompt, and returns the prompt's text.
     pub fn rewind(&self, prompt: &str) -> Result<String> {
         let session = self.session()?;
-        let slot = session.find(prompt)?;
-        if session.log().kind(slot) != EntryKind::User {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                format!("the entry `{}` is no prompt of the user", prompt.escape_debug()),
-            )
-            .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"));
-        }
+        let slot = session.prompt(prompt)?;
         let text = session.entry(slot)?.view.map(|view| view.text()).unwrap_or_default();
         match session.tree().parent(slot) {
             Some(parent) => self.branch(&session.log().label(parent))?,

@@ -230,6 +230,16 @@ impl Session {
         })
     }
 
+    /// The prompt of the user that a person names.
+    pub fn prompt(&self, name: &str) -> Result<Slot> {
+        let slot = self.find(name)?;
+        if self.log().kind(slot) == EntryKind::User {
+            return Ok(slot);
+        }
+        Err(Error::new(ErrorKind::Invalid, format!("the entry `{}` is no prompt of the user", name.escape_debug()))
+            .hinting("see the prompts with `boswell show --tools=off`, or stand at any entry with `boswell branch`"))
+    }
+
     /// Reads one entry.
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
+use boswell_dialect::{Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
 use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::Blobs;
-use crate::chance::Chance;
 use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
 
@@ -84,7 +83,7 @@ impl Store {
         let table = self.dialect.capabilities().support(operation);
         match operation {
             Operation::Read | Operation::Context | Operation::Resume => table,
-            _ if self.dialect.appends() => table,
+            _ if self.dialect.appends() || self.dialect.plans(operation) => table,
             Operation::Title | Operation::Tag | Operation::Label | Operation::Status => Support::Note,
             _ => Support::No,
         }

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_dialect::{Intention, Operation};
+use boswell_model::{Error, ErrorKind, Result, Tip};
 use boswell_store::{Outcome, Wait};
 use clap::Args;
 
-use super::receipt;
+use super::{change, receipt};
 use crate::machine::Machine;
 use crate::output::Output;
 
@@ -44,6 +45,21 @@ pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
         }
         None => None,
     };
+    if found.store.dialect().plans(Operation::Branch) {
+        if args.summary.is_some() {
+            return Err(boswell_dialect::unsupported(
+                found.store.dialect().name(),
+                "hold the summary of a branch",
+                "leave out --summary",
+            ));
+        }
+        let tip = args.entry.as_ref().map(|name| session.find(name)).transpose()?.map_or(Tip::Root, Tip::At);
+        let done = change::carry_out(machine, &found, &Intention::Stand(tip))?;
+        let mut out = Output::paged(machine);
+        change::report(&done, &session.reference(), &mut out)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let writer = found.store.writer(&found.located.id, Wait::No)?;
     let receipt = match (&entry, &args.summary) {
         (_, Some(summary)) => writer.branch_with_summary(entry.as_deref(), summary)?,

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use boswell_dialect::Depth;
+use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, SystemChance, Wait, blobs};
 use clap::Args;
 
+use super::change;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::one_line;
@@ -54,6 +55,10 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
         .collect::<Result<Vec<Resolved>>>()?;
     let mut out = Output::paged(machine);
     for it in &found {
+        if it.store.dialect().plans(Operation::Delete) {
+            by_plan(machine, it, args, &mut out)?;
+            continue;
+        }
         let keys = files_of(it)?;
         if args.dry_run {
             for key in &keys {
@@ -65,6 +70,24 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Deletes what is more than its files, such as a row in an index.
+fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Output) -> Result<()> {
+    if args.dry_run {
+        let store = machine.planning(found.store.clone());
+        return change::show(&store.plan(&found.located, &Intention::Delete)?, out);
+    }
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let done = change::carry_out(machine, found, &Intention::Delete)?;
+    if !args.purge {
+        return report(out, &reference, &done.operation.id, None);
+    }
+    for file in done.operation.files() {
+        crate::library::forget(machine, &reference, &found.store.backend().describe(&file.key))?;
+    }
+    let purged = machine.runner()?.vault().purge(&reference)?;
+    report(out, &reference, &done.operation.id, Some(purged.objects + purged.inodes))
 }
 
 /// Every file of a session: its log, and what lies beside it.

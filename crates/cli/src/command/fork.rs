@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::NewSession;
-use boswell_model::Result;
-use boswell_store::Outcome;
+use boswell_dialect::{Depth, Intention, NewSession, Operation};
+use boswell_model::{Result, SessionRef, Tip};
+use boswell_store::{Outcome, Resolved};
 use clap::Args;
 
+use super::change;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::shape;
@@ -33,10 +34,29 @@ pub(crate) struct ForkArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
+    if found.store.dialect().plans(Operation::Fork) {
+        return by_plan(machine, args, &found);
+    }
     let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
     let writer = found.store.fork(&found.located.id, args.at.as_deref(), new)?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
+    print(machine, &found, &reference)
+}
+
+fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitCode> {
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let at = match &args.at {
+        Some(entry) => Tip::At(session.find(entry)?),
+        None => session.tip()?,
+    };
+    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
+    let id = done.planned.session.unwrap_or_default();
+    print(machine, found, &SessionRef::new(found.store.dialect().name(), &id))
+}
+
+fn print(machine: &Machine, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if out.json {
         let summary = found.store.summary(&found.store.find(&reference.id)?)?;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Body, Depth, Draft, Operation};
+use boswell_dialect::{Depth, Intention};
 use boswell_model::Result;
 use boswell_store::NoteKind;
 use clap::Args;
@@ -33,12 +33,7 @@ pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();
-    let draft = Draft::new(Body::Label { target: target.clone(), label: args.label.clone() });
-    annotate_or_note(
-        machine,
-        &found,
-        Operation::Label,
-        draft,
-        vec![NoteKind::Label { entry: target, label: args.label.clone() }],
-    )
+    let intention = Intention::Label { entry: target.clone(), label: args.label.clone() };
+    let note = NoteKind::Label { entry: target, label: args.label.clone() };
+    annotate_or_note(machine, &found, &intention, vec![note])
 }

@@ -3,6 +3,7 @@
 pub(crate) mod append;
 pub(crate) mod attachments;
 pub(crate) mod branch;
+pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod clean;

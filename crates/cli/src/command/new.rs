@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::NewSession;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_dialect::{NewSession, StoreIntention};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
 
+use super::change;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::shape;
@@ -38,9 +39,14 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     let project = machine.env.cwd.join(&args.project);
     let project = project.canonicalize().unwrap_or(project).display().to_string();
     let new = NewSession { project, id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
-    let writer = store.create(new)?;
-    let reference = writer.reference().clone();
-    writer.close(Outcome::Open)?;
+    let reference = if store.dialect().creates_by_plan() {
+        by_plan(machine, &store, new)?
+    } else {
+        let writer = store.create(new)?;
+        let reference = writer.reference().clone();
+        writer.close(Outcome::Open)?;
+        reference
+    };
     let mut out = Output::paged(machine);
     if out.json {
         let summary = store.summary(&store.find(&reference.id)?)?;
@@ -50,6 +56,12 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionRef> {
+    let done = machine.runner()?.carry_out_store(store, &StoreIntention::Create(new))?;
+    change::remark(machine, &done.planned);
+    Ok(SessionRef::new(store.dialect().name(), done.planned.session.unwrap_or_default()))
 }
 
 /// The store of a dialect that a new session goes to: the one named or found; for boswell's own, its home.

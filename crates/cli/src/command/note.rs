@@ -2,30 +2,34 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Draft, Operation, Support};
+use boswell_dialect::{Body, Draft, Intention, Support};
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
 use boswell_store::{NoteKind, Resolved};
 
-use super::receipt;
+use super::{change, receipt};
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Appends the draft if the dialect has a place for it that appending reaches; else leaves notes and says so.
+/// Writes it into the session if the dialect has a place for it; else leaves notes and says so.
 pub(crate) fn annotate_or_note(
     machine: &Machine,
     found: &Resolved,
-    operation: Operation,
-    draft: Draft,
+    intention: &Intention,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let dialect = found.store.dialect();
     let mut out = Output::paged(machine);
-    if found.store.support(operation) == Support::Native {
+    let reference = SessionRef::new(dialect.name(), &found.located.id);
+    let operation = intention.operation();
+    let support = operation.map_or(Support::No, |operation| found.store.support(operation));
+    if operation.is_some_and(|operation| dialect.plans(operation)) {
+        let done = change::carry_out(machine, found, intention)?;
+        change::report(&done, &reference, &mut out)?;
+    } else if let (Support::Native, Some(draft)) = (support, draft_of(intention)) {
         let receipt = found.store.annotate(&found.located.id, draft)?;
         receipt::print(&receipt, &mut out)?;
     } else {
-        let reference = SessionRef::new(dialect.name(), &found.located.id);
         let mut kept = machine.notes()?;
         for note in notes {
             kept.add(&reference, machine.now, note)?;
@@ -36,7 +40,7 @@ pub(crate) fn annotate_or_note(
                     .with("v", 1)
                     .with("type", "note")
                     .with("session", reference.to_string())
-                    .with("what", operation.word()),
+                    .with("what", operation.map(|operation| operation.word())),
             )?;
         } else {
             out.line(&reference.to_string())?;
@@ -47,4 +51,18 @@ pub(crate) fn annotate_or_note(
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a log of the pi family is told.
+fn draft_of(intention: &Intention) -> Option<Draft> {
+    Some(match intention {
+        Intention::Title(title) => Draft::new(Body::Title(title.clone())),
+        Intention::Tags(tags) => Draft::custom("boswell.tags", Json::object().with("tags", tags.clone())),
+        Intention::Label { entry, label } => Draft::new(Body::Label { target: entry.clone(), label: label.clone() }),
+        Intention::Status { status, message } => Draft::custom(
+            "boswell.status",
+            Json::object().with("status", status.as_str()).with_some("error", message.as_deref()),
+        ),
+        _ => return None,
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Body, Draft, Operation};
+use boswell_dialect::Intention;
 use boswell_model::Result;
 use boswell_store::NoteKind;
 use clap::Args;
@@ -25,6 +25,6 @@ pub(crate) struct RenameArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
-    let draft = Draft::new(Body::Title(args.title.clone()));
-    annotate_or_note(machine, &found, Operation::Title, draft, vec![NoteKind::Title(Some(args.title.clone()))])
+    let intention = Intention::Title(args.title.clone());
+    annotate_or_note(machine, &found, &intention, vec![NoteKind::Title(Some(args.title.clone()))])
 }

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Depth;
-use boswell_model::Result;
+use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
-use boswell_store::{Outcome, Wait};
+use boswell_model::{Result, Tip};
+use boswell_store::{Outcome, Resolved, Wait};
 use clap::Args;
 
+use super::change;
 use super::checkout::Files;
 use crate::machine::Machine;
 use crate::output::Output;
@@ -37,12 +38,29 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
         let before = found.store.read(&found.located, Depth::Facts)?;
         Files::at(machine, &before, &args.entry, &[])?.restore(machine, &found, false, &mut out)?;
     }
+    if found.store.dialect().plans(Operation::Rewind) {
+        return by_plan(machine, args, &found, out);
+    }
     let writer = found.store.writer(&found.located.id, Wait::No)?;
     let text = writer.rewind(&args.entry)?;
     let reference = writer.reference().to_string();
     let session = writer.session()?;
     let leaf = session.leaf()?.map(|slot| session.log().label(slot).into_owned());
     writer.close(Outcome::Open)?;
+    print(args, &reference, leaf, &text, out)
+}
+
+fn by_plan(machine: &Machine, args: &RewindArgs, found: &Resolved, out: Output) -> Result<ExitCode> {
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let slot = session.prompt(&args.entry)?;
+    let text = session.entry(slot)?.view.map(|view| view.text()).unwrap_or_default();
+    change::carry_out(machine, found, &Intention::Rewind(Tip::At(slot)))?;
+    let now = found.store.read(&found.store.find(&found.located.id)?, Depth::Heads)?;
+    let leaf = now.leaf()?.map(|slot| now.log().label(slot).into_owned());
+    print(args, &now.reference().to_string(), leaf, &text, out)
+}
+
+fn print(args: &RewindArgs, reference: &str, leaf: Option<String>, text: &str, mut out: Output) -> Result<ExitCode> {
     if out.json {
         out.object(
             &Json::object()
@@ -54,7 +72,7 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
                 .with("text", text),
         )?;
     } else {
-        out.line(&escape(&text))?;
+        out.line(&escape(text))?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Draft, Operation};
+use boswell_dialect::Intention;
 use boswell_model::Result;
-use boswell_model::json::Json;
 use boswell_store::NoteKind;
 use clap::{Args, ValueEnum};
 
@@ -68,7 +67,7 @@ pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
 
 fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(session)?;
-    let data = Json::object().with("status", status.word()).with_some("error", message);
+    let intention = Intention::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
     let note = NoteKind::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
-    annotate_or_note(machine, &found, Operation::Status, Draft::custom("boswell.status", data), vec![note])
+    annotate_or_note(machine, &found, &intention, vec![note])
 }

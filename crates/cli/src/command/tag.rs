@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Draft, Operation};
+use boswell_dialect::{Depth, Intention};
 use boswell_model::Result;
-use boswell_model::json::Json;
 use boswell_store::NoteKind;
 use clap::Args;
 
@@ -56,8 +55,7 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
             tags.push(tag.clone());
         }
     }
-    let draft = Draft::custom("boswell.tags", Json::object().with("tags", tags));
     let added = add.iter().cloned().map(NoteKind::Tag);
     let notes = added.chain(remove.iter().cloned().map(NoteKind::Untag)).collect();
-    annotate_or_note(machine, &found, Operation::Tag, draft, notes)
+    annotate_or_note(machine, &found, &Intention::Tags(tags), notes)
 }

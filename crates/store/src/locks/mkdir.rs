@@ -12,8 +12,8 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::taking::try_until;
 use super::{Alive, Liveness, Wait};
-use crate::chance::Chance;
 use crate::disk::{Disk, Open, durable};
+use boswell_dialect::Chance;
 
 /// From when on a lock without a readable owner is given up, in nanoseconds.
 const STALE: i128 = 30_000_000_000;

@@ -8,9 +8,9 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::taking::try_until;
 use super::{Owner, Wait};
-use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::lock_path;
+use crate::lease::{append_lock_path, lock_path};
+use boswell_dialect::Chance;
 
 /// The folder of our own locks.
 #[derive(Debug, Clone)]
@@ -59,9 +59,17 @@ impl Locks {
         self.take(name, LockMode::Shared, wait)
     }
 
+    /// Takes the lock that writers take for each append to a session's log.
+    pub fn append(&self, name: &str, wait: Wait) -> Result<OsLock> {
+        self.take_at(append_lock_path(&self.folder, name), name, LockMode::Exclusive, wait)
+    }
+
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
+        self.take_at(lock_path(&self.folder, name), name, mode, wait)
+    }
+
+    fn take_at(&self, path: PathBuf, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
         durable::make_folders(self.disk.as_ref(), &self.folder)?;
-        let path = lock_path(&self.folder, name);
         let fault = |error| Error::io(path.display(), "lock", error);
         let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
         if try_until(self.disk.as_ref(), wait, || file.try_lock(mode).map_err(fault))? {

@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::LockSpec;
+use boswell_dialect::{Chance, LockSpec};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::{AgentFlock, Liveness, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
-use crate::chance::Chance;
 use crate::disk::Disk;
 use crate::runner::place;
 
@@ -54,6 +53,7 @@ impl Taker<'_> {
             .iter()
             .map(|spec| match spec {
                 LockSpec::Os { name } => self.locks.exclusive(name, self.wait).map(Held::Os),
+                LockSpec::Append { name } => self.locks.append(name, self.wait).map(Held::Os),
                 LockSpec::AgentMkdir { key } => {
                     let owner = MkdirOwner { pid: self.locks.owner().pid, started: None };
                     let path = place(root, key)?;

@@ -32,12 +32,9 @@ impl Runner {
         if undone {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already")));
         }
-        let title = format!("undo: {}", op.title);
         let start = Start {
             root: &op.root,
             session: &op.session,
-            kind: "undo",
-            title: &title,
             reason: Reason::Before,
             undoes: Some(op.id.clone()),
             locks: op.locks.clone(),
@@ -61,7 +58,8 @@ impl<'a> Undoing<'a> {
         for key in op.final_states().keys() {
             current.insert(key.clone(), runner.state(op, key)?);
         }
-        Ok(Undoing { runner, op, current, out: Lowered::default() })
+        let out = Lowered { kind: "undo".to_owned(), title: format!("undo: {}", op.title), ..Lowered::default() };
+        Ok(Undoing { runner, op, current, out })
     }
 
     fn lower(mut self, newer: Newer) -> Result<Lowered> {

@@ -19,7 +19,7 @@ pub trait Watcher: Send + Sync + std::fmt::Debug {
 }
 
 impl Runner {
-    pub(super) fn check(&self, root: &Path, conditions: &[Precondition]) -> Result<()> {
+    pub(crate) fn check(&self, root: &Path, conditions: &[Precondition]) -> Result<()> {
         for condition in conditions {
             match condition {
                 Precondition::Absent { key } => {
@@ -54,14 +54,16 @@ impl Runner {
 
     fn check_not_live(&self, root: &Path, key: &str) -> Result<()> {
         let path = place(root, key)?;
-        let Some(watcher) = &self.watcher else {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!("nobody can tell whether `{}` is in use", path.display()),
-            )
-            .because("this runner was given no watcher"));
+        let who = match &self.watcher {
+            Some(watcher) => watcher.at_work(&path)?,
+            // Without one: whoever the system says has it open for writing.
+            None => {
+                let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+                let pids = stat.map(|stat| self.disk.writers_of(stat.identity)).unwrap_or_default();
+                pids.first().map(|pid| format!("process {pid}"))
+            }
         };
-        match watcher.at_work(&path)? {
+        match who {
             None => Ok(()),
             Some(who) => Err(Error::new(ErrorKind::Busy, format!("`{}` is in use", path.display()))
                 .because(format!("{} is at work on it", who.escape_debug()))

@@ -26,6 +26,10 @@ pub(crate) enum Content {
 /// What a plan comes down to.
 #[derive(Debug, Default)]
 pub(crate) struct Lowered {
+    /// The sort of change in one word.
+    pub(crate) kind: String,
+    /// What the user reads about it.
+    pub(crate) title: String,
     pub(crate) initial: States,
     pub(crate) changes: Vec<Change>,
     pub(crate) contents: HashMap<Digest, Content>,
@@ -58,7 +62,8 @@ struct Lowering<'a> {
 
 /// Plays a plan through.
 pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered> {
-    let mut lowering = Lowering { disk, root, out: Lowered::default(), states: States::new(), files: HashMap::new() };
+    let out = Lowered { kind: plan.kind.clone(), title: plan.title.clone(), ..Lowered::default() };
+    let mut lowering = Lowering { disk, root, out, states: States::new(), files: HashMap::new() };
     for step in &plan.steps {
         lowering.step(step)?;
     }

@@ -168,6 +168,7 @@ fn read_state(raw: Raw<'_>) -> Option<State> {
 fn lock_json(lock: &LockSpec) -> Option<Json> {
     let (kind, name) = match lock {
         LockSpec::Os { name } => ("os", name),
+        LockSpec::Append { name } => ("append", name),
         LockSpec::AgentMkdir { key } => ("mkdir", key),
         LockSpec::AgentFlock { key } => ("flock", key),
         _ => return None,
@@ -179,6 +180,7 @@ fn read_lock(raw: Raw<'_>) -> Option<LockSpec> {
     let name = raw.get("name")?.text()?.into_owned();
     match raw.get("kind")?.text()?.as_ref() {
         "os" => Some(LockSpec::Os { name }),
+        "append" => Some(LockSpec::Append { name }),
         "mkdir" => Some(LockSpec::AgentMkdir { key: name }),
         "flock" => Some(LockSpec::AgentFlock { key: name }),
         _ => None,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::{LockSpec, Plan};
+use boswell_dialect::{Chance, LockSpec, Plan};
 use boswell_model::{Error, Result, SessionRef};
 
 use super::apply::{Hands, Old, changed, inode_name, stage_path};
@@ -14,7 +14,6 @@ use super::conditions::{Watcher, refuse_unsettled};
 use super::lower::{Content, Lowered, lower, read_state};
 use super::operation::Operation;
 use super::place::place;
-use crate::chance::Chance;
 use crate::digest::{Digest, hash_file};
 use crate::disk::{Disk, Stat, durable};
 use crate::journal;
@@ -39,8 +38,6 @@ pub struct Runner {
 pub(crate) struct Start<'a> {
     pub(crate) root: &'a Path,
     pub(crate) session: &'a SessionRef,
-    pub(crate) kind: &'a str,
-    pub(crate) title: &'a str,
     pub(crate) reason: Reason,
     pub(crate) undoes: Option<String>,
     pub(crate) locks: Vec<LockSpec>,
@@ -91,15 +88,7 @@ impl Runner {
     ///
     /// The caller must hold none of the plan's locks: they are taken here.
     pub fn run(&self, root: &Path, plan: &Plan, session: &SessionRef, reason: Reason) -> Result<Operation> {
-        let start = Start {
-            root,
-            session,
-            kind: &plan.kind,
-            title: &plan.title,
-            reason,
-            undoes: None,
-            locks: plan.locks.clone(),
-        };
+        let start = Start { root, session, reason, undoes: None, locks: plan.locks.clone() };
         self.operate(&start, || {
             self.check(root, &plan.preconditions)?;
             lower(self.disk.as_ref(), root, plan)
@@ -115,9 +104,9 @@ impl Runner {
         let mut op = Operation {
             id: self.chance.hex16(),
             at: self.chance.now(),
-            kind: start.kind.to_owned(),
+            kind: lowered.kind,
             session: start.session.clone(),
-            title: start.title.to_owned(),
+            title: lowered.title,
             root: start.root.to_owned(),
             undoes: start.undoes.clone(),
             reason: start.reason,
@@ -130,6 +119,10 @@ impl Runner {
             op.initial.entry(key).or_insert(State::Absent);
         }
         refuse_unsettled(&op, &open)?;
+        if op.changes.is_empty() {
+            // Nothing to do is nothing to write down.
+            return Ok(op);
+        }
         self.perform(&op, &lowered.contents, &lowered.seen)?;
         Ok(op)
     }

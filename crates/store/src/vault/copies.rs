@@ -8,11 +8,11 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::object;
 use super::record::{Reason, VaultRecord};
-use crate::chance::Chance;
 use crate::digest::{Digest, hash_file};
 use crate::disk::{Disk, DiskFile, Open, durable};
 use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
+use boswell_dialect::Chance;
 
 /// How long we wait for another process that writes to the vault.
 const PATIENCE: Wait = Wait::For(Duration::from_secs(30));

@@ -12,14 +12,13 @@ mod tail;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Depth, Dialect, Draft};
+use boswell_dialect::{Chance, Depth, Dialect, Draft};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 pub(crate) use state::Opened;
 use state::State;
 
-use crate::chance::Chance;
 use crate::disk::{Disk, durable};
 use crate::lease::{AppendLock, Lease, doubt_path};
 

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Dialect, Draft, Parent, Settled};
+use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled};
 use boswell_model::{Error, ErrorKind, Facts, Result};
 
 use super::known::KnownIds;
 use super::receipt::{Expect, Written};
 use super::tail::{Tail, stated};
 use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
-use crate::chance::Chance;
 use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 use crate::lease::AppendLock;
 

@@ -1,0 +1,54 @@
+//! Changes that go by a plan: shown before, carried out by the runner, and can be undone.
+
+use boswell_dialect::{Intention, Planned};
+use boswell_model::json::Json;
+use boswell_model::{Result, SessionRef};
+use boswell_store::{CarriedOut, Resolved};
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::one_line;
+
+/// Carries out what is wanted of a session, and tells what the user should know about it.
+pub(crate) fn carry_out(machine: &Machine, found: &Resolved, intention: &Intention) -> Result<CarriedOut> {
+    let done = machine.runner()?.carry_out(&found.store, &found.located, intention)?;
+    remark(machine, &done.planned);
+    Ok(done)
+}
+
+/// Tells what a plan's maker remarked.
+pub(crate) fn remark(machine: &Machine, planned: &Planned) {
+    if !machine.quiet {
+        planned.remarks.iter().for_each(|remark| crate::failure::say(remark));
+    }
+}
+
+/// Shows what a plan would do.
+pub(crate) fn show(planned: &Planned, out: &mut Output) -> Result<()> {
+    if out.json {
+        for step in &planned.plan.steps {
+            let keys: Vec<Json> = step.keys().into_iter().map(Json::from).collect();
+            out.object(
+                &Json::object().with("v", 1).with("type", "step").with("does", step.to_string()).with("keys", keys),
+            )?;
+        }
+        return Ok(());
+    }
+    planned.plan.to_string().lines().try_for_each(|line| out.line(&one_line(line)))
+}
+
+/// Acknowledges a change that was carried out.
+pub(crate) fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "op")
+                .with("op", done.operation.id.as_str())
+                .with("kind", done.operation.kind.as_str())
+                .with("session", session.to_string())
+                .with("entry", done.planned.entries.last().map(String::as_str)),
+        );
+    }
+    out.line(&session.to_string())
+}

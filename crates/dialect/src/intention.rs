@@ -1,0 +1,149 @@
+//! Intentions: what somebody wants to happen to a session or a store, before a dialect turns it into a plan.
+//!
+//! Two ways lead into a log. Where a dialect [`appends`](crate::Dialect::appends), drafts go through the session's writer. All
+//! else is an intention: the store takes the locks that [`Dialect::locks`](crate::Dialect::locks) names, reads the session
+//! again under them, asks [`Dialect::plan`](crate::Dialect::plan), and the runner carries the plan out so that it can be undone.
+
+use boswell_model::{Facts, SessionView, Tip};
+
+use crate::{Chance, Draft, Files, Located, LockSpec, NewSession, Operation, Plan};
+
+/// What somebody wants to happen to a session.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Intention {
+    /// Add entries, in this order.
+    Append(Vec<Draft>),
+    /// Give it a title.
+    Title(String),
+    /// Have exactly these tags.
+    Tags(Vec<String>),
+    /// Name an entry, or take its name away.
+    Label {
+        /// Id of the entry.
+        entry: String,
+        /// Its name.
+        label: Option<String>,
+    },
+    /// Have this status.
+    Status {
+        /// `active`, `paused`, `completed` or `error`.
+        status: String,
+        /// What went wrong.
+        message: Option<String>,
+    },
+    /// Stand at an entry, so that the next one attaches there.
+    Stand(Tip),
+    /// Stand as before a prompt of the user.
+    Rewind(Tip),
+    /// Make a new session from the branch that ends here.
+    Fork {
+        /// Where the branch ends.
+        at: Tip,
+        /// What the new session is to be; its id is settled.
+        new: NewSession,
+    },
+    /// Remove it, with all that belongs to it.
+    Delete,
+    /// Bring it to the newest format version of its agent.
+    Migrate,
+}
+
+impl Intention {
+    /// The operation that a capability table speaks of; none for what no table lists.
+    pub fn operation(&self) -> Option<Operation> {
+        Some(match self {
+            Intention::Append(_) => Operation::Append,
+            Intention::Title(_) => Operation::Title,
+            Intention::Tags(_) => Operation::Tag,
+            Intention::Label { .. } => Operation::Label,
+            Intention::Status { .. } => Operation::Status,
+            Intention::Stand(_) => Operation::Branch,
+            Intention::Rewind(_) => Operation::Rewind,
+            Intention::Fork { .. } => Operation::Fork,
+            Intention::Delete => Operation::Delete,
+            Intention::Migrate => return None,
+        })
+    }
+
+    /// Whether it changes the conversation itself, so that whoever drives it must not be at work.
+    pub fn needs_lease(&self) -> bool {
+        match self {
+            Intention::Append(_)
+            | Intention::Stand(_)
+            | Intention::Rewind(_)
+            | Intention::Delete
+            | Intention::Migrate => true,
+            Intention::Title(_)
+            | Intention::Tags(_)
+            | Intention::Label { .. }
+            | Intention::Status { .. }
+            | Intention::Fork { .. } => false,
+        }
+    }
+
+    /// Boswell's own locks for it: the lease where it is needed, and the append lock of the log.
+    pub fn own_locks(&self, dialect: &str, id: &str) -> Vec<LockSpec> {
+        let name = format!("{dialect}-{id}");
+        let lease = self.needs_lease().then(|| LockSpec::Os { name: name.clone() });
+        lease.into_iter().chain([LockSpec::Append { name }]).collect()
+    }
+}
+
+/// What somebody wants to happen to a store as a whole.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum StoreIntention {
+    /// Make a session; its id is settled. Only for dialects whose new sessions are more than a log.
+    Create(NewSession),
+    /// A project folder was moved: what is filed under it follows.
+    Move {
+        /// Where it was: an absolute path.
+        from: String,
+        /// Where it is.
+        to: String,
+    },
+    /// Write the agent's own index anew from the truth.
+    Index,
+}
+
+/// What a dialect is told about the session that something is wanted of, read under the locks.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// Files of its store.
+    pub files: &'a dyn Files,
+    /// Where it is.
+    pub located: &'a Located,
+    /// Its log.
+    pub view: SessionView<'a>,
+    /// What is known of it.
+    pub facts: &'a Facts,
+    /// Time and new ids.
+    pub chance: &'a dyn Chance,
+}
+
+impl std::fmt::Debug for Asked<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asked").field("located", self.located).finish_non_exhaustive()
+    }
+}
+
+/// A plan with what the user is told once it is carried out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Planned {
+    /// What has to happen. Its locks are held already: the runner takes none of them again.
+    pub plan: Plan,
+    /// Id of the session that it makes.
+    pub session: Option<String>,
+    /// Ids of the entries that it adds, in order.
+    pub entries: Vec<String>,
+    /// What else the user should know, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Planned {
+    /// Only a plan.
+    pub fn of(plan: Plan) -> Self {
+        Planned { plan, ..Planned::default() }
+    }
+}
