@@ -104,7 +104,6 @@ fn plans_that_cannot_work_change_nothing() {
         (unchanged(Seen { len: Some(1), ..Seen::default() }), ErrorKind::Conflict),
         (unchanged(Seen { sha256: Some("00".into()), ..Seen::default() }), ErrorKind::Conflict),
         (one(Step::remove("x")).requiring(Precondition::Absent { key: "doc.json".into() }), ErrorKind::Conflict),
-        (one(Step::remove("x")).requiring(Precondition::NotLive { key: "doc.json".into() }), ErrorKind::Unsupported),
     ];
     let place = place();
     let before = place.tree();
