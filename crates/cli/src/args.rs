@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Files(command::files::FilesArgs),
     Memory(command::memory::MemoryArgs),
     Export(command::export::ExportArgs),
+    Secrets(command::secrets::SecretsArgs),
     Resume(command::resume::ResumeArgs),
     Continue(command::resume_last::ContinueArgs),
     New(command::new::NewArgs),

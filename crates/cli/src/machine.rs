@@ -269,6 +269,19 @@ pub(crate) fn workers() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
 }
 
+/// A file that was not there before, for the owner's eyes alone.
+pub(crate) fn new_file(path: &Path) -> Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| {
+        let taken = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let error = Error::io(path.display(), "make the file", error);
+        if taken { error.hinting("give another name, or remove it first") } else { error }
+    })
+}
+
 fn environment() -> Result<Environment> {
     let cwd = std::env::current_dir().map_err(|error| Error::io(".", "find the working folder", error))?;
     // Variables that are not Unicode cannot name a place that we could print or pass on.

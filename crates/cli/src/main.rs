@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod export;
 mod failure;
 mod ghosts;
 mod history;

@@ -26,6 +26,18 @@ impl Output {
         Output { writer: pager.writer(), _pager: pager, json: machine.json, color: machine.color, gone: false }
     }
 
+    /// An answer that goes to a new file of the owner's alone.
+    pub(crate) fn to_file(machine: &Machine, path: &std::path::Path) -> Result<Output> {
+        let file = crate::machine::new_file(path)?;
+        Ok(Output {
+            writer: Box::new(io::BufWriter::new(file)),
+            _pager: Pager::start(false),
+            json: machine.json,
+            color: false,
+            gone: false,
+        })
+    }
+
     /// Whether the reader went away: there is no point in going on.
     pub(crate) fn gone(&self) -> bool {
         self.gone

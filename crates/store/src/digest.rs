@@ -23,6 +23,11 @@ impl Digest {
         hasher.finish()
     }
 
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// From 64 lower-case hex digits.
     pub fn parse(hex: &str) -> Option<Self> {
         let hex = hex.as_bytes();
@@ -55,23 +60,26 @@ impl fmt::Debug for Digest {
 
 /// A digest in the making.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hasher {
+pub struct Hasher {
     sha: Sha256,
     len: u64,
 }
 
 impl Hasher {
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
+    /// Adds bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
         self.sha.update(bytes);
         self.len += bytes.len() as u64;
     }
 
-    pub(crate) fn finish(&self) -> Digest {
+    /// The digest of all that was added.
+    pub fn finish(&self) -> Digest {
         Digest(self.sha.clone().finalize().into())
     }
 
     /// How many bytes were added.
-    pub(crate) fn len(&self) -> u64 {
+    #[expect(clippy::len_without_is_empty, reason = "a digest of nothing is a digest")]
+    pub fn len(&self) -> u64 {
         self.len
     }
 }

@@ -103,7 +103,7 @@ pub use carry_out::CarriedOut;
 pub use chance::SystemChance;
 pub use check::{Report, check};
 pub use checkpoint::Checkpoints;
-pub use digest::Digest;
+pub use digest::{Digest, Hasher};
 pub use follow::{Follower, NewEntry, News};
 pub use journal::DamagedLine;
 pub use launch::Launch;

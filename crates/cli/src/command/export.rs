@@ -1,46 +1,110 @@
 //! `export`: a session handed on.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use boswell_dialect::Depth;
-use boswell_model::Result;
+use boswell_find::Secrets;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Resolved;
 use clap::{Args, ValueEnum};
 
 use super::attachments::without_log;
 use super::show::warn_about_gaps;
+use crate::export::{Transcript, document, html, markdown};
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shape;
 
-/// Write a session to stdout
+/// Write a session to stdout or a file: exact, or as a page for people
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell export 0b7e > copy.jsonl
-  boswell export claude:0b7e… --format jsonl | sha256sum")]
+  boswell export @last --format html -o session.html")]
 pub(crate) struct ExportArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
-    /// How: `jsonl` is the log byte for byte, damage and secrets included
+    /// How: `jsonl` and `json` are exact, damage and secrets included; `md` and `html` are for reading
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
+    /// Leave keys and passwords in `md` and `html`
+    #[arg(long)]
+    no_redact: bool,
+    /// Write to this new file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// The bytes of the log
     Jsonl,
+    /// One document with the log and all that lies beside it, byte for byte
+    Json,
+    /// Markdown
+    Md,
+    /// One page that needs nothing else
+    Html,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
-    let Format::Jsonl = args.format;
     let found = machine.resolve(&args.session)?;
     if found.located.key.is_none() {
         return Err(without_log(&format!("{}:{}", found.store.dialect().name(), found.located.id)));
     }
-    let session = found.store.read(&found.located, Depth::Heads)?;
-    let mut out = Output::paged(machine);
-    session.export(&mut |piece| out.bytes(piece))?;
+    let mut out = match &args.output {
+        Some(path) => Output::to_file(machine, path)?,
+        None => Output::paged(machine),
+    };
+    match args.format {
+        Format::Jsonl | Format::Json => exact(machine, args.format, &found, &mut out)?,
+        Format::Md | Format::Html => {
+            let transcript = Transcript::read(&found, !args.no_redact)?;
+            let name = found.store.summary(&found.located)?.name();
+            match args.format {
+                Format::Html => html::write(&transcript, &name, &mut out)?,
+                _ => markdown::write(&transcript, &name, &mut out)?,
+            }
+            warn_about_gaps(machine, &transcript.session);
+        }
+    }
     out.finish()?;
-    warn_about_gaps(machine, &session);
     Ok(ExitCode::SUCCESS)
+}
+
+fn exact(machine: &Machine, format: Format, found: &Resolved, out: &mut Output) -> Result<()> {
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let secrets = Secrets::new()?;
+    let mut count = 0;
+    if format == Format::Json {
+        let shape = shape::session(&found.store.summary(&found.located)?, Some(&found.store), &[], None);
+        document::write(found, &session, &shape, &mut |piece| count += secrets.find(piece).len(), out)?;
+    } else {
+        // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
+        let mut line: Vec<u8> = Vec::new();
+        session.export(&mut |piece| {
+            for part in piece.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                if part.ends_with(b"\n") {
+                    count += secrets.find(&line).len();
+                    line.clear();
+                }
+            }
+            out.bytes(piece)
+        })?;
+        count += secrets.find(&line).len();
+    }
+    if count > 0 && !machine.quiet {
+        crate::failure::warn(
+            &Error::new(ErrorKind::Denied, format!("what was written holds {count} keys or passwords"))
+                .because("an exact export leaves nothing out")
+                .hinting(format!(
+                    "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
+                    session.reference()
+                )),
+        );
+    }
+    warn_about_gaps(machine, &session);
+    Ok(())
 }

@@ -29,6 +29,7 @@ pub(crate) mod resume;
 pub(crate) mod resume_last;
 pub(crate) mod rewind;
 pub(crate) mod search;
+pub(crate) mod secrets;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
         Some(Command::Search(args)) => search::run(&machine, args),
+        Some(Command::Secrets(args)) => secrets::run(&machine, args),
         Some(Command::Index(args)) => index::run(&machine, args),
         Some(Command::Stats(args)) => stats::run(&machine, args),
         Some(Command::Prompts(args)) => prompts::run(&machine, args),
