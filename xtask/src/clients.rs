@@ -28,7 +28,24 @@ pub(crate) fn prepare() -> Clients {
     if let Err(error) = strace() {
         clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
     }
+    match chromium() {
+        Ok(browser) => clients.environment.push(("BOSWELL_CHROMIUM", browser)),
+        Err(error) => clients.missing.push(format!("tests of pages in a browser do not run: {error}")),
+    }
     clients
+}
+
+/// A browser that opens exported pages.
+fn chromium() -> Outcome<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let given = std::env::var_os("BOSWELL_CHROMIUM").map(PathBuf::from);
+    let found = || names.iter().find_map(|name| workspace::on_path(name));
+    if let Some(browser) = given.or_else(found) {
+        return Ok(browser);
+    }
+    let instead = "a Chromium is needed; install one and run again";
+    install(&["chromium"], instead)?;
+    found().ok_or_else(|| instead.into())
 }
 
 /// Shows the tests in which order the writer asks the system for what. Linux only.

@@ -275,10 +275,12 @@ pub(crate) fn new_file(path: &Path) -> Result<std::fs::File> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| {
-        let taken = error.kind() == std::io::ErrorKind::AlreadyExists;
-        let error = Error::io(path.display(), "make the file", error);
-        if taken { error.hinting("give another name, or remove it first") } else { error }
+    options.open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Error::new(ErrorKind::Invalid, format!("there is a file `{}` already", path.display()))
+                .hinting("give another name, or remove it first")
+        }
+        _ => Error::io(path.display(), "make the file", error),
     })
 }
 
