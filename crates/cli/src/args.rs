@@ -96,6 +96,8 @@ pub(crate) enum Command {
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
     Index(command::index::IndexArgs),
+    Config(command::config::ConfigArgs),
+    Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),
     #[command(name = "__complete", hide = true)]
     Offer(command::completions::OfferArgs),

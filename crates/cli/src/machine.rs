@@ -17,6 +17,7 @@ use boswell_store::{
 };
 
 use crate::args::{Color, Global};
+use crate::config::Config;
 use crate::library::{Create, Library};
 
 /// What a command needs to know about where it runs.
@@ -35,6 +36,9 @@ pub(crate) struct Machine {
     pub(crate) named_stores: bool,
     /// Boswell's own folder, if it is known.
     pub(crate) home: Option<PathBuf>,
+    /// What the user set.
+    pub(crate) config: Config,
+    home_origin: &'static str,
     read_only: bool,
 }
 
@@ -42,12 +46,15 @@ impl Machine {
     /// Reads the machine and finds the stores.
     pub(crate) fn new(global: &Global) -> Result<Machine> {
         let env = environment()?;
+        let config = Config::load(&env)?;
         let home = home(global, &env);
         let mut stores = Stores::default();
+        let mut named_stores = global.stores.clone();
         if global.stores.is_empty() {
             stores = Stores::discover(&env, home.as_deref().unwrap_or(Path::new(".boswell")));
+            named_stores = config.words("stores");
         }
-        for named in &global.stores {
+        for named in &named_stores {
             let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
                 return Err(Error::new(
                     ErrorKind::Invalid,
@@ -58,10 +65,10 @@ impl Machine {
             stores.add(dialect, path)?;
         }
         let terminal = std::io::stdout().is_terminal();
-        let color = match global.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => terminal && env.var("NO_COLOR").is_none() && env.var("TERM") != Some("dumb"),
+        let color = match (global.color, config.word("color")) {
+            (Color::Always, _) | (Color::Auto, Some("always")) => true,
+            (Color::Never, _) | (Color::Auto, Some("never")) => false,
+            (Color::Auto, _) => terminal && env.var("NO_COLOR").is_none() && env.var("TERM") != Some("dumb"),
         };
         Ok(Machine {
             now: now(),
@@ -72,7 +79,9 @@ impl Machine {
             width: width(terminal, &env),
             named_stores: !global.stores.is_empty(),
             home,
-            read_only: global.read_only,
+            home_origin: if global.home.is_some() { "option or BOSWELL_HOME" } else { "built in" },
+            read_only: global.read_only || config.is_on("read_only"),
+            config,
             env,
             stores,
         })
@@ -85,6 +94,11 @@ impl Machine {
                 .because("neither HOME nor XDG_DATA_HOME is set")
                 .hinting("name one with `--home DIR` or BOSWELL_HOME")
         })
+    }
+
+    /// Where the place of that folder comes from.
+    pub(crate) fn home_origin(&self) -> &'static str {
+        self.home_origin
     }
 
     /// Whether boswell was told to write nothing.
@@ -158,7 +172,7 @@ impl Machine {
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         for (_, summary) in conversations.iter_mut().map(|conversation| &mut conversation.front) {
             if summary.reference.dialect == "boswell" {
-                summary.facts.status = Some(own_status(summary, self.now));
+                summary.facts.status = Some(own_status(summary, self.now, self.config.span("idle")));
             }
         }
         let sides = conversations.iter_mut().flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
@@ -224,14 +238,12 @@ fn is_pi_like(dialect: &str) -> bool {
     matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
 }
 
-/// How long one of our own sessions may be idle before it is shown as paused.
-const IDLE: i64 = 60 * 60 * 1000;
-
-/// The status of one of our own sessions: active unless it was ended, and paused once nothing happened for an hour.
-fn own_status(summary: &Summary, now: Instant) -> String {
+/// The status of one of our own sessions: active unless it was ended, and paused once nothing happened for that long.
+fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>) -> String {
+    let idle = idle.and_then(|idle| i64::try_from(idle.as_millis()).ok()).unwrap_or(i64::MAX);
     match summary.facts.status.as_deref() {
         Some(status) if status != "active" => status.to_owned(),
-        _ if summary.last_active().is_some_and(|at| now.millis() - at.millis() > IDLE) => "paused".to_owned(),
+        _ if summary.last_active().is_some_and(|at| now.millis() - at.millis() > idle) => "paused".to_owned(),
         _ => "active".to_owned(),
     }
 }
@@ -267,6 +279,11 @@ pub(crate) fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
 /// How many threads may read at once.
 pub(crate) fn workers() -> usize {
     std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
+}
+
+/// A small file of the user's, as text.
+pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
 }
 
 /// A file that was not there before, for the owner's eyes alone.

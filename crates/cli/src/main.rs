@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod config;
 mod export;
 mod failure;
 mod ghosts;

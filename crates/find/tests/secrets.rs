@@ -1,7 +1,5 @@
 //! Real sessions hold hashes, ids and code by the megabyte: few of them may be taken for secrets.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail by panicking, and say what they found")]
-
 use boswell_find::Secrets;
 use boswell_testkit::corpus;
 

@@ -8,6 +8,7 @@ pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod clean;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod export;
@@ -16,6 +17,7 @@ pub(crate) mod fork;
 pub(crate) mod index;
 pub(crate) mod label;
 pub(crate) mod list;
+pub(crate) mod man;
 pub(crate) mod memory;
 pub(crate) mod narrow;
 pub(crate) mod new;
@@ -85,6 +87,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Prompts(args)) => prompts::run(&machine, args),
         Some(Command::Watch(args)) => watch::run(&machine, args),
         Some(Command::Continue(args)) => resume_last::run(&machine, args),
+        Some(Command::Man(args)) => man::run(&machine, args),
+        Some(Command::Config(args)) => config::run(&machine, args),
         Some(Command::Completions(args)) => completions::run(&machine, args),
         Some(Command::Offer(_)) => completions::offer(&machine),
         Some(Command::Undo(args)) => ops::undo(&machine, args),

@@ -1,0 +1,62 @@
+//! `man`: manual pages.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::{RealDisk, durable};
+use clap::{Args, CommandFactory};
+
+use crate::machine::{Machine, new_file};
+use crate::output::Output;
+
+/// Print the manual page, or write one for every command into a folder
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell man | man -l -
+  boswell man --output ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The page of this command
+    command: Option<String>,
+    /// Write the pages of all commands into this folder
+    #[arg(short, long, value_name = "DIR", conflicts_with = "command")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
+    let mut program = crate::args::Args::command();
+    program.build();
+    if let Some(folder) = &args.output {
+        durable::make_folders(&RealDisk, folder)?;
+        for command in program.get_subcommands().filter(|it| !it.is_hide_set()).chain([&program]) {
+            let file = folder.join(format!("{}.1", page_name(command)));
+            let mut file = new_file(&file)?;
+            render(command, &mut file)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let command = match &args.command {
+        Some(name) => program.find_subcommand(name).ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("there is no command `{}`", name.escape_debug()))
+                .hinting("see them with `boswell --help`")
+        })?,
+        None => &program,
+    };
+    let mut page = Vec::new();
+    render(command, &mut page)?;
+    let mut out = Output::paged(machine);
+    out.bytes(&page)?;
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page_name(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or(command.get_name()).to_owned()
+}
+
+fn render(command: &clap::Command, to: &mut dyn std::io::Write) -> Result<()> {
+    clap_mangen::Man::new(command.clone())
+        .render(to)
+        .map_err(|error| Error::new(ErrorKind::Unavailable, "cannot write the manual page").caused_by(error))
+}
