@@ -82,7 +82,7 @@ fn install_node() -> Outcome {
 }
 
 /// Only root on a Debian-like system can install without asking anybody; everyone else is told what to do.
-fn install(packages: &[&str], instead: &str) -> Outcome {
+pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
         return Err(instead.to_owned().into());
     }

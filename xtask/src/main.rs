@@ -1,4 +1,4 @@
-//! Boswell's chores: test, fuzz, bench.
+//! Boswell's chores: test, fuzz, bench, dist.
 //!
 //! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
 //! may print, read the clock and the environment, and open files; the libraries may not.
@@ -11,6 +11,7 @@
 mod baseline;
 mod bench;
 mod clients;
+mod dist;
 mod fuzz;
 #[cfg(test)]
 mod rules;
@@ -32,6 +33,7 @@ Usage: cargo xtask <command>
                                         mutate inputs for a while (5 s per target) and catch panics
   fuzz --input FILE TARGET              run one input again
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
+  dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
 
 Examples:
@@ -59,6 +61,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "test" => test::run(rest),
         "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
+        "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
