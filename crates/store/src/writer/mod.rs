@@ -177,6 +177,17 @@ impl SessionWriter {
         Ok(session.with_blobs(blobs))
     }
 
+    /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
+    pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
+        let (path, end, blobs) = {
+            let state = self.inner.lock();
+            (state.path.clone(), state.end, state.blobs.clone())
+        };
+        let (backend, located) = crate::native::by_path(&self.inner.disk, &path, &self.inner.reference, end);
+        let (session, tip) = crate::Session::read_for_context(self.inner.dialect, &backend, &located, at)?;
+        Ok((session.with_blobs(blobs), tip))
+    }
+
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
     pub fn in_doubt(&self) -> Vec<String> {
         self.inner.lock().in_doubt()
