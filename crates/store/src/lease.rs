@@ -11,7 +11,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
-use crate::disk::{Disk, DiskFile, LockMode, Open};
+use crate::disk::{Disk, DiskFile, LockMode, Open, read_full};
 
 /// How long to wait for what somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,20 +79,9 @@ pub(crate) struct AppendLock {
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
-/// An append lock that is held. Dropping it gives it up.
+/// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its file for the next time.
 #[derive(Debug)]
-pub(crate) struct Held<'l> {
-    lock: &'l AppendLock,
-    file: Option<Box<dyn DiskFile>>,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        if let Some(file) = self.file.take().filter(|file| file.unlock().is_ok()) {
-            *self.lock.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-        }
-    }
-}
+pub(crate) struct Held(Box<dyn DiskFile>);
 
 impl AppendLock {
     /// The append lock of that name.
@@ -103,7 +92,13 @@ impl AppendLock {
 
     /// Whether the lock file says that the log of that identity is durable under that name.
     pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) -> bool {
-        durable::read(disk, &self.path).ok().flatten().is_some_and(|known| known == name_record(log, path))
+        let Ok(file) = self.file(disk) else { return false };
+        let wanted = name_record(log, path);
+        // One byte more than wanted: a longer record is another one.
+        let mut known = vec![0; wanted.len() + 1];
+        let read = read_full(file.as_ref(), &mut known, 0);
+        self.keep(file);
+        read.is_ok_and(|read| known.get(..read) == Some(&wanted))
     }
 
     /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
@@ -115,16 +110,28 @@ impl AppendLock {
         }
     }
 
-    /// Takes it, waiting at most ten seconds: nobody needs it longer than one write.
-    pub(crate) fn take(&self, disk: &dyn Disk) -> Result<Held<'_>> {
-        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let file = match kept {
-            Some(file) => file,
-            None => open_lock(disk, &self.folder, &self.path)?,
-        };
+    /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
+    pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
+        let file = self.file(disk)?;
         let got = wait_for(disk, file.as_ref(), LockMode::Exclusive, Wait::For(Duration::from_secs(10)))
             .map_err(|error| Error::io(self.path.display(), "lock", error))?;
-        if got { Ok(Held { lock: self, file: Some(file) }) } else { Err(busy(disk, &self.path, "the log")) }
+        if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
+    }
+
+    /// Gives it up.
+    pub(crate) fn release(&self, held: Held) {
+        if held.0.unlock().is_ok() {
+            self.keep(held.0);
+        }
+    }
+
+    fn file(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>> {
+        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.map_or_else(|| open_lock(disk, &self.folder, &self.path), Ok)
+    }
+
+    fn keep(&self, file: Box<dyn DiskFile>) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     }
 }
 

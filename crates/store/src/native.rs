@@ -102,10 +102,12 @@ impl Store {
 
     /// Opens a session for writing and takes its lease.
     pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, _) = self.opened(id)?;
+        let (id, mut opened) = self.opened(id)?;
         let lease = self.lease(&id, wait)?;
-        // Looked up again: who held the lease before may have made the log visible while we waited.
-        let (id, opened) = self.opened(&id)?;
+        if opened.visible.is_some() {
+            // Looked up again: who held the lease before may have made the log visible while we waited.
+            opened = self.opened(&id)?.1;
+        }
         self.refuse_if_live(&id, &opened.path)?;
         self.writer_on(&id, opened, Some(lease))
     }

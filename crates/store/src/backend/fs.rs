@@ -135,8 +135,8 @@ impl ObjectReader for FsObject {
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        // The length comes from a head or a listing; the file may have shrunk since, and must not cost more than it holds.
-        let len = len.min(self.end()?.saturating_sub(at));
+        // The length comes from a head or a listing; the file may have shrunk since, and must not cost much more than it holds.
+        let len = if len <= CHUNK as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
         let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
         let done = self.fill(at, &mut buffer)?;
         buffer.truncate(done);
