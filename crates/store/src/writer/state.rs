@@ -131,11 +131,11 @@ impl State {
         Ok(written)
     }
 
-    /// Compares path and open file, and takes note of what others added. Nobody who takes the append lock replaced the file
-    /// if that was handed over. A failed sync of others is looked for after our own: before that nothing is promised that it
-    /// could break.
+    /// Compares path and open file, and takes note of what others added. If the append lock was handed over, nobody who takes
+    /// it replaced the file since; a failed sync of others is looked for after our own.
     fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk, handed_over: bool) -> Result<()> {
         if !handed_over {
+            self.nobody_doubts(disk)?;
             self.still_there(disk)?;
         }
         let len = self.len()?;
