@@ -138,10 +138,7 @@ impl<'d> BackReader<'d> {
 
     /// The heads of some lines; none if they are not all whole.
     #[expect(clippy::type_complexity, reason = "a sink that is handed to a source of lines")]
-    fn heads(
-        &mut self,
-        feed: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>,
-    ) -> Result<Option<Vec<Head>>> {
+    fn heads(&mut self, feed: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>) -> Result<Option<Vec<Head>>> {
         let log = Log { names: std::mem::take(&mut self.names), ended: true, ..Log::default() };
         let mut reader = Reader::resume(self.dialect, Depth::Heads, log, Facts::default());
         feed(&mut |line| reader.line(line))?;

@@ -10,7 +10,8 @@ use boswell_model::{EntryKind, Error, ErrorKind, Framing, Instant, Result, Sessi
 use crate::backend::FsBackend;
 use crate::chance::{Chance, SystemChance};
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{Holder, Lease, Wait};
+use crate::lease::{Lease, Wait};
+use crate::locks::Owner;
 use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
 
@@ -244,8 +245,8 @@ impl Store {
 
     fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let holder = Holder { pid: std::process::id(), program: writing.program.clone(), since: writing.chance.now() };
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, &holder, &format!("session {id}"))
+        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
+        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
     }
 
     /// A log that is not visible yet.
@@ -368,12 +369,7 @@ pub(crate) fn read_path(
 }
 
 /// The session whose log is at a path, as a listing of its folder would find it.
-pub(crate) fn by_path(
-    disk: &Arc<dyn Disk>,
-    path: &Path,
-    reference: &SessionRef,
-    size: u64,
-) -> (FsBackend, Located) {
+pub(crate) fn by_path(disk: &Arc<dyn Disk>, path: &Path, reference: &SessionRef, size: u64) -> (FsBackend, Located) {
     let backend = FsBackend::on(Arc::clone(disk), path.parent().unwrap_or(Path::new("")));
     (backend, Located { id: reference.id.clone(), ..located_for(path, size) })
 }

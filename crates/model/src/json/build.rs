@@ -64,7 +64,9 @@ impl Json {
             Json::Text(text) => text.len() + 8,
             Json::Wtf8(bytes) | Json::Raw(bytes) => bytes.len() + 8,
             Json::Array(items) => items.iter().map(Json::about).sum::<usize>() + 8,
-            Json::Object(members) => members.iter().map(|(key, value)| key.len() + 8 + value.about()).sum::<usize>() + 8,
+            Json::Object(members) => {
+                members.iter().map(|(key, value)| key.len() + 8 + value.about()).sum::<usize>() + 8
+            }
         }
     }
 

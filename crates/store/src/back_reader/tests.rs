@@ -17,9 +17,16 @@ fn own() -> &'static dyn Dialect {
 #[derive(Debug, Clone)]
 enum Item {
     User(usize),
-    Answer { model: bool, long: bool },
-    Compaction { kept: usize },
-    Restated { thinking: bool },
+    Answer {
+        model: bool,
+        long: bool,
+    },
+    Compaction {
+        kept: usize,
+    },
+    Restated {
+        thinking: bool,
+    },
     Thinking(u8),
     Mode,
     Leaf(usize),
@@ -55,7 +62,8 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"S\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
+const HEADER: &str =
+    "{\"type\":\"session\",\"version\":3,\"id\":\"S\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
 
 /// Writes a log line by line.
 struct Pen {
@@ -130,7 +138,9 @@ impl Pen {
                 let data = data.unwrap_or(Json::Null).to_string();
                 self.under_tip("custom", &format!(",\"customType\":\"{kind}\",\"data\":{data}"));
             }
-            Item::Thinking(level) => self.under_tip("thinking_level_change", &format!(",\"thinkingLevel\":\"l{level}\"")),
+            Item::Thinking(level) => {
+                self.under_tip("thinking_level_change", &format!(",\"thinkingLevel\":\"l{level}\""))
+            }
             Item::Mode => self.under_tip("mode_change", &format!(",\"mode\":\"mode{number}\"")),
             Item::Leaf(back) => {
                 let (id, to) = (self.fresh(), self.back(*back).cloned());
@@ -265,7 +275,9 @@ fn without_restated_settings_or_with_damage_the_whole_log_is_read() {
     // Whoever drops the line must hang what follows it elsewhere.
     let without = without.replace("\"parentId\":\"e103\"", "\"parentId\":\"e102\"");
     assert!(from_the_end(without.as_bytes(), None, 1_000).is_none());
-    for damaged in [format!("{text}{{\"torn"), format!("{text}\0\0\0\n"), text.replacen("\"version\":3", "\"version\":1", 1)] {
+    for damaged in
+        [format!("{text}{{\"torn"), format!("{text}\0\0\0\n"), text.replacen("\"version\":3", "\"version\":1", 1)]
+    {
         assert!(from_the_end(damaged.as_bytes(), None, 1_000).is_none());
     }
     assert!(from_the_end(text.as_bytes(), None, 1_000).is_some());

@@ -20,8 +20,8 @@ use boswell_dialect::{Depth, Dialect, Draft};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 pub(crate) use opening::Opened;
-pub use receipt::{Durability, Expect, Outcome, Receipt};
 use receipt::Written;
+pub use receipt::{Durability, Expect, Outcome, Receipt};
 use state::State;
 use waiting::Woken;
 
@@ -31,6 +31,9 @@ use crate::lease::{AppendLock, Lease, doubt_path};
 
 /// How often threads of one writer hand the append lock to each other before others get it.
 const TURNS: u32 = 64;
+
+/// How often a thread looks whether it can write before it sleeps.
+const AWAKE: u32 = 400;
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
 #[derive(Debug, Clone)]
@@ -224,7 +227,12 @@ impl Inner {
     /// As [`lock`](Inner::lock), for one who will write: who writes before it keeps the append lock for it.
     fn lock_to_write(&self) -> MutexGuard<'_, State> {
         self.wanting.fetch_add(1, Ordering::SeqCst);
-        let state = self.lock();
+        // Whoever writes is done in a few microseconds: waiting for it awake costs less than being put to sleep.
+        let awake = (0..AWAKE).find_map(|_| {
+            std::hint::spin_loop();
+            self.state.try_lock().ok()
+        });
+        let state = awake.unwrap_or_else(|| self.lock());
         self.wanting.fetch_sub(1, Ordering::SeqCst);
         state
     }
@@ -282,6 +290,7 @@ impl Inner {
     fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
         state.syncing = true;
         let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
+        let rewritten = state.rewritten;
         drop(state);
         let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
         if result.is_ok() && !named {
@@ -292,6 +301,8 @@ impl Inner {
         // What was synced in a file that nobody finds any more is not kept.
         let disk = self.disk.as_ref();
         match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
+            // What was written again meanwhile may have come too late for this sync: one more is needed.
+            Ok(()) if state.rewritten != rewritten => {}
             Ok(()) => {
                 state.settled(target, &path);
                 if !named {

@@ -55,6 +55,9 @@ impl State {
         let stat = file.stat().map_err(fault)?;
         dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
         let tail = Tail::read(dialect, file.as_ref(), stat.len).map_err(fault)?;
+        if opened.named {
+            append_lock.remember_name(disk.as_ref(), stat.identity, &opened.path);
+        }
         let named = opened.named || append_lock.knows_name(disk.as_ref(), stat.identity, &opened.path);
         Ok(State::new(Opened { named, ..opened }, doubt, file, stat.identity, tail))
     }

@@ -43,6 +43,8 @@ pub(super) struct State {
     pub(super) syncing: bool,
     pub(super) waiting: Waiting,
     pub(super) named: bool,
+    /// How often an entry that stood there was written again.
+    pub(super) rewritten: u64,
     /// Entries since the last good sync, with the position they end at.
     unsynced: Vec<(u64, String)>,
     latched: Option<(ErrorKind, String)>,
@@ -76,6 +78,7 @@ impl State {
             syncing: false,
             waiting: Waiting::default(),
             named,
+            rewritten: 0,
             unsynced: Vec::new(),
             latched: None,
             closed: false,
@@ -97,7 +100,7 @@ impl State {
         self.check(dialect, disk, expect)?;
         let mut batch = Batch::default();
         for draft in &drafts {
-            self.encode(dialect, chance, draft, &mut batch)?;
+            self.encode(dialect, disk, chance, draft, &mut batch)?;
         }
         let start = match self.write(dialect, &batch.bytes) {
             Ok(start) => start,
@@ -234,6 +237,7 @@ impl State {
     fn encode(
         &mut self,
         dialect: &'static dyn Dialect,
+        disk: &dyn Disk,
         chance: &dyn Chance,
         draft: &Draft,
         batch: &mut Batch,
@@ -241,6 +245,7 @@ impl State {
         if let Some(id) = &draft.id
             && self.is_written(dialect, id, draft, batch)?
         {
+            self.write_again(disk, id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -272,6 +277,7 @@ impl State {
         if let Some(id) = own_id.as_deref()
             && self.is_written(dialect, id, draft, batch)?
         {
+            self.write_again(disk, id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -324,6 +330,27 @@ impl State {
             return Ok(false);
         }
         if known.same(dialect, file.as_ref(), id, draft, large)? { Ok(true) } else { Err(conflict()) }
+    }
+
+    /// Writes an entry over itself, so that the next sync covers it.
+    ///
+    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
+    /// then shows bytes that are not on disk, and takes them for synced. Only in our own sessions: in those of agents, who take
+    /// no lock, something else may stand there by now.
+    fn write_again(&mut self, disk: &dyn Disk, id: &str) -> Result<()> {
+        let place = self.known.as_ref().and_then(|known| known.place(id));
+        let Some((at, len)) = place.filter(|_| self.blobs.is_some()) else { return Ok(()) };
+        // With the line end, if it has one already.
+        let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
+        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.unread(error))?;
+        bytes.truncate(done);
+        match disk.write_again(&self.path, self.identity, &bytes, at) {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(()),
+            written => written.map_err(|error| Error::io(self.path.display(), "write to", error))?,
+        }
+        self.rewritten += 1;
+        self.synced_end = self.synced_end.min(at);
+        Ok(())
     }
 
     /// Appends bytes on a line of their own and finds out where they landed.

@@ -58,7 +58,8 @@ impl Waiting {
 
     /// Tells all whose entries end up to `durable`, and the first of the others to look: it has to sync next.
     pub(super) fn synced(&mut self, durable: u64) -> Woken {
-        let (done, rest) = std::mem::take(&mut self.sleepers).into_iter().partition::<Vec<_>, _>(|(end, _)| *end <= durable);
+        let (done, rest) =
+            std::mem::take(&mut self.sleepers).into_iter().partition::<Vec<_>, _>(|(end, _)| *end <= durable);
         self.sleepers = rest;
         let mut woken = self.next();
         woken.0.extend(done.into_iter().map(|(_, sleeper)| {
