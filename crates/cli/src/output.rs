@@ -107,7 +107,7 @@ pub(crate) fn json_line(value: &Json) -> String {
     let text = String::from_utf8(value.to_bytes())
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let text = whole_characters(text);
-    if !text.chars().any(is_harmful) {
+    if is_plain(text.as_bytes()) || !text.chars().any(is_harmful) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 64);
@@ -129,9 +129,17 @@ pub(crate) fn json_line(value: &Json) -> String {
     out
 }
 
+/// Whether all of it is printable ASCII, which most lines are. Looked at in blocks, so that a machine can take many bytes at once.
+fn is_plain(bytes: &[u8]) -> bool {
+    let is_odd = |byte: &u8| !(0x20..0x7f).contains(byte);
+    bytes.chunks(256).all(|block| !block.iter().fold(false, |odd, byte| odd | is_odd(byte)))
+}
+
 /// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and strict parsers refuse.
 fn whole_characters(text: String) -> String {
-    if !text.contains("\\ud") && !text.contains("\\uD") {
+    // An escape is rarer than a `u`, so it is the backslashes that are looked for.
+    let is_half = |at: usize| matches!(text.as_bytes().get(at + 1..at + 3), Some(b"ud" | b"uD"));
+    if !text.match_indices('\\').any(|(at, _)| is_half(at)) {
         return text;
     }
     let mut out = String::with_capacity(text.len());

@@ -110,6 +110,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What a model would be sent at a tip.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
 
+    /// Whether the end of a log is enough for the context at a tip. Asked about a log that holds its first line and everything
+    /// from some line to its end; the answer must be the one that the whole log would give.
+    fn reach(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<Reach> {
+        Ok(Reach::Whole)
+    }
+
     /// Settings that stand outside the log, such as in an index row; called on a context once it is built.
     fn settings_beside(&self, _located: &Located, _settings: &mut Settings) {}
 
@@ -281,6 +287,17 @@ pub enum Likeness {
     Likely,
     /// Nothing else writes this.
     Certain,
+}
+
+/// How far back a log must be read for a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// What was read settles everything.
+    Enough,
+    /// More of it may.
+    More,
+    /// Only the whole log does.
+    Whole,
 }
 
 /// A file that belongs to a session beside its log.

@@ -98,6 +98,11 @@ impl<'d> Reader<'d> {
         ReadSession { log: self.log, tree, facts: self.facts }
     }
 
+    /// The heads alone, not linked.
+    pub fn into_log(self) -> Log {
+        self.log
+    }
+
     /// Reads a session that is in memory.
     pub fn read(dialect: &dyn Dialect, located: &Located, bytes: &[u8], depth: Depth) -> ReadSession {
         let mut reader = Reader::new(dialect, located, depth);

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use boswell_model::json::{Json, Raw};
+use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
-use crate::disk::{Disk, DiskFile, LockMode, Open};
+use crate::disk::{Disk, DiskFile, LockMode, Open, read_full};
+use crate::locks::{Owner, holder, leave_word};
 
 /// How long to wait for what somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,17 +32,6 @@ pub(crate) struct Lease {
     _file: Box<dyn DiskFile>,
 }
 
-/// Who wants a lock, for the error text of others.
-#[derive(Debug, Clone)]
-pub(crate) struct Holder {
-    /// Process.
-    pub(crate) pid: u32,
-    /// Program.
-    pub(crate) program: String,
-    /// Since when.
-    pub(crate) since: Instant,
-}
-
 impl Lease {
     /// Takes the lock of that name in `folder`, which is made if it is not there.
     pub(crate) fn take(
@@ -49,7 +39,7 @@ impl Lease {
         folder: &Path,
         name: &str,
         wait: Wait,
-        holder: &Holder,
+        (owner, since): (&Owner, Instant),
         what: &str,
     ) -> Result<Lease> {
         let path = lock_path(folder, name);
@@ -58,14 +48,7 @@ impl Lease {
             .map_err(|error| Error::io(path.display(), "lock", error))?
             .then_some(())
             .ok_or_else(|| busy(disk.as_ref(), &path, what))?;
-        let record = Json::object()
-            .with("pid", holder.pid)
-            .with("program", &holder.program)
-            .with("since", holder.since.to_rfc3339());
-        if !disk.tells_lock_holders() {
-            // Best effort: a lease without its record is still a lease.
-            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record.to_bytes()));
-        }
+        leave_word(disk.as_ref(), file.as_ref(), owner, since);
         Ok(Lease { _file: file })
     }
 }
@@ -79,20 +62,9 @@ pub(crate) struct AppendLock {
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
-/// An append lock that is held. Dropping it gives it up.
+/// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its file for the next time.
 #[derive(Debug)]
-pub(crate) struct Held<'l> {
-    lock: &'l AppendLock,
-    file: Option<Box<dyn DiskFile>>,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        if let Some(file) = self.file.take().filter(|file| file.unlock().is_ok()) {
-            *self.lock.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-        }
-    }
-}
+pub(crate) struct Held(Box<dyn DiskFile>);
 
 impl AppendLock {
     /// The append lock of that name.
@@ -102,7 +74,13 @@ impl AppendLock {
 
     /// Whether the lock file says that the log of that identity is durable under that name.
     pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) -> bool {
-        durable::read(disk, &self.path).ok().flatten().is_some_and(|known| known == name_record(log, path))
+        let Ok(file) = self.file(disk) else { return false };
+        let wanted = name_record(log, path);
+        // One byte more than wanted: a longer record is another one.
+        let mut known = vec![0; wanted.len() + 1];
+        let read = read_full(file.as_ref(), &mut known, 0);
+        self.keep(file);
+        read.is_ok_and(|read| known.get(..read) == Some(&wanted))
     }
 
     /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
@@ -114,16 +92,28 @@ impl AppendLock {
         }
     }
 
-    /// Takes it, waiting at most ten seconds: nobody needs it longer than one write.
-    pub(crate) fn take(&self, disk: &dyn Disk) -> Result<Held<'_>> {
-        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let file = match kept {
-            Some(file) => file,
-            None => open_lock(disk, &self.folder, &self.path)?,
-        };
+    /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
+    pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
+        let file = self.file(disk)?;
         let got = wait_for(disk, file.as_ref(), LockMode::Exclusive, Wait::For(Duration::from_secs(10)))
             .map_err(|error| Error::io(self.path.display(), "lock", error))?;
-        if got { Ok(Held { lock: self, file: Some(file) }) } else { Err(busy(disk, &self.path, "the log")) }
+        if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
+    }
+
+    /// Gives it up.
+    pub(crate) fn release(&self, held: Held) {
+        if held.0.unlock().is_ok() {
+            self.keep(held.0);
+        }
+    }
+
+    fn file(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>> {
+        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        kept.map_or_else(|| open_lock(disk, &self.folder, &self.path), Ok)
+    }
+
+    fn keep(&self, file: Box<dyn DiskFile>) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     }
 }
 
@@ -189,20 +179,8 @@ fn wait_for(disk: &dyn Disk, file: &dyn DiskFile, mode: LockMode, wait: Wait) ->
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
     let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"))
         .hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`");
-    let holder = disk.stat(lock).ok().flatten().and_then(|stat| disk.lock_holder(stat.identity));
-    if let Some((pid, program)) = holder {
-        return error.because(format!("{} (pid {pid}) holds its lease", program.escape_debug()));
-    }
-    let owner = durable::read(disk, lock).ok().flatten().unwrap_or_default();
-    let raw = Raw::trusted(&owner);
-    let (pid, program) = (raw.get("pid").and_then(|p| p.i64()), raw.get("program").and_then(|p| p.text()));
-    let since = raw.get("since").and_then(|s| s.text());
-    match (pid, program, since) {
-        (Some(pid), Some(program), Some(since)) => error.because(format!(
-            "{} (pid {pid}) has held its lease since {}",
-            program.escape_debug(),
-            since.escape_debug()
-        )),
-        _ => error,
+    match holder(disk, lock, "its lease") {
+        Some(holder) => error.because(holder),
+        None => error,
     }
 }

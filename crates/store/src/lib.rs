@@ -61,6 +61,7 @@
 #[cfg(feature = "tokio")]
 mod async_writer;
 pub mod attachments;
+mod back_reader;
 mod backend;
 pub mod blobs;
 pub mod breadcrumb;

@@ -10,7 +10,8 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip}
 use crate::backend::FsBackend;
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{Holder, Lease, Wait};
+use crate::lease::{Lease, Wait};
+use crate::locks::Owner;
 use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
 
@@ -102,10 +103,12 @@ impl Store {
 
     /// Opens a session for writing and takes its lease.
     pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, _) = self.opened(id)?;
+        let (id, mut opened) = self.opened(id)?;
         let lease = self.lease(&id, wait)?;
-        // Looked up again: who held the lease before may have made the log visible while we waited.
-        let (id, opened) = self.opened(&id)?;
+        if opened.visible.is_some() {
+            // Looked up again: who held the lease before may have made the log visible while we waited.
+            opened = self.opened(&id)?.1;
+        }
         self.refuse_if_live(&id, &opened.path)?;
         self.writer_on(&id, opened, Some(lease))
     }
@@ -242,8 +245,8 @@ impl Store {
 
     fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let holder = Holder { pid: std::process::id(), program: writing.program.clone(), since: writing.chance.now() };
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, &holder, &format!("session {id}"))
+        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
+        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
     }
 
     /// A log that is not visible yet.
@@ -279,8 +282,13 @@ impl SessionWriter {
 
     /// Replaces what came before an entry by a summary. The settings in force follow it, so that no reader has to look further back.
     pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Result<Receipt> {
-        let session = self.session()?;
-        let (kept, tip) = (session.find(first_kept)?, session.tip()?);
+        let (mut session, mut tip) = self.read_for_context(None)?;
+        if session.log().find(first_kept).is_none() {
+            // Before what the last compaction kept, or nowhere.
+            session = self.session()?;
+            tip = session.tip()?;
+        }
+        let kept = session.find(first_kept)?;
         if !tip.slot().is_some_and(|tip| session.tree().path(tip).contains(&kept)) {
             // Readers keep nothing when they do not meet the entry on their way up.
             let what = format!("the entry `{}` is not on the branch that is compacted", first_kept.escape_debug());
@@ -288,6 +296,8 @@ impl SessionWriter {
         }
         let first_kept = session.log().label(kept);
         let settings = session.context(tip)?.settings;
+        // Last, so that it counts for all of them. Only our own sessions are read by it.
+        let restated = (session.dialect().name() == "boswell").then(|| boswell_dialect::pi::restate(&settings));
         let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.into_owned(), tokens_before };
         let mut drafts = vec![Draft::new(body)];
         // Dialects without roles keep no table of models.
@@ -299,6 +309,7 @@ impl SessionWriter {
         drafts.extend(settings.mode.map(|mode| {
             Draft::new(Body::Mode { mode, data: settings.mode_data.map(|json| Json::Raw(json.into_bytes())) })
         }));
+        drafts.extend(restated);
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
         Ok(receipts.remove(0))
     }
@@ -346,8 +357,12 @@ pub(crate) fn read_path(
     reference: &SessionRef,
     depth: Depth,
 ) -> Result<Session> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let backend = FsBackend::on(Arc::clone(disk), folder);
-    let located = Located { id: reference.id.clone(), ..located_for(path, 0) };
+    let (backend, located) = by_path(disk, path, reference, 0);
     Session::read(dialect, &backend, &located, depth)
+}
+
+/// The session whose log is at a path, as a listing of its folder would find it.
+pub(crate) fn by_path(disk: &Arc<dyn Disk>, path: &Path, reference: &SessionRef, size: u64) -> (FsBackend, Located) {
+    let backend = FsBackend::on(Arc::clone(disk), path.parent().unwrap_or(Path::new("")));
+    (backend, Located { id: reference.id.clone(), ..located_for(path, size) })
 }

@@ -10,6 +10,7 @@ use boswell_model::{
     SessionView, Slot, Tip, Tree, View,
 };
 
+use crate::back_reader::{self, EnoughRead};
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 use crate::blobs::{self, BlobId, Blobs};
 
@@ -81,6 +82,31 @@ impl Session {
             end,
             blobs: None,
         })
+    }
+
+    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`, and says which entry that is.
+    ///
+    /// The heads are those of the end of the log only if [`Log::whole`] says so; lines are not counted then.
+    pub(crate) fn read_for_context(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        located: &Located,
+        at: Option<&str>,
+    ) -> Result<(Session, Tip)> {
+        if let Some(key) = &located.key {
+            let object = backend.open(key)?;
+            if let Some(enough) = back_reader::enough_of(dialect, object.as_ref(), located, at)? {
+                let EnoughRead { read, tip, end } = enough;
+                let (path, object) = (Some(backend.describe(key)), Records(Mutex::new(Some(object))));
+                return Ok((Session { dialect, located: located.clone(), path, read, object, end, blobs: None }, tip));
+            }
+        }
+        let session = Session::read(dialect, backend, located, Depth::Heads)?;
+        let tip = match at {
+            Some(name) => Tip::At(session.find(name)?),
+            None => session.tip()?,
+        };
+        Ok((session, tip))
     }
 
     pub(crate) fn with_blobs(mut self, blobs: Option<Blobs>) -> Session {

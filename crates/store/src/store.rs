@@ -113,6 +113,15 @@ impl Store {
         Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
     }
 
+    /// Reads as much of a session as a context needs: that of the tip, or of the entry `at`. Says which entry that is.
+    ///
+    /// Of a long session of boswell's own this is its end, from what the last compaction kept. Questions about other parts of
+    /// the session than this context are for [`read`](Store::read).
+    pub fn read_for_context(&self, located: &Located, at: Option<&str>) -> Result<(Session, boswell_model::Tip)> {
+        let (session, tip) = Session::read_for_context(self.dialect, self.backend(), located, at)?;
+        Ok((session.with_blobs(self.blobs()), tip))
+    }
+
     /// Where boswell's own sessions keep large values.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
         if self.dialect.name() != "boswell" {

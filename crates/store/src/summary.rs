@@ -108,7 +108,7 @@ fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, object: Option<&dyn Object
 }
 
 /// Records of a log that is open.
-struct Open<'o>(&'o dyn ObjectReader);
+pub(crate) struct Open<'o>(pub(crate) &'o dyn ObjectReader);
 
 impl Payloads for Open<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {

@@ -402,6 +402,12 @@ impl Run {
             let id = line["id"].as_str().unwrap().to_owned();
             self.reference.add(&id, self.reference.tip(), what);
         }
+        // Last, all of them in one entry, which settles also what was never set.
+        let line = &lines[self.reference.entries.len() + 1];
+        assert_eq!(line["customType"], "boswell.settings", "{line}");
+        assert_eq!(line["data"]["model"].as_str(), self.reference.model().as_deref(), "{line}");
+        let id = line["id"].as_str().unwrap().to_owned();
+        self.reference.add(&id, self.reference.tip(), What::Silent);
     }
 
     fn fork(&self, at: Option<usize>) {

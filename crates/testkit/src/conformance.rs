@@ -59,6 +59,20 @@ pub fn positions(make: &Make<'_>) {
         ok(object.lines(*at, *number, &mut |line| rest.push((line.at, line.number, line.bytes.to_vec()))));
         assert_eq!(rest, lines[index..], "reading goes on from any line");
     }
+    for window in [1, 100, 1 << 20] {
+        // From the end to the beginning in steps, each of whole lines.
+        let mut to = ok(object.end());
+        let mut back: Vec<(u64, Vec<u8>)> = Vec::new();
+        while to > lines[0].0 {
+            let mut block = Vec::new();
+            let from = ok(object.lines_before(to, window, &mut |line| block.push((line.at, line.bytes.to_vec()))));
+            assert_eq!(block.first().map(|line| line.0), Some(from), "a step begins with its first line");
+            block.extend(back);
+            (to, back) = (from, block);
+        }
+        let forth: Vec<_> = lines.iter().map(|(at, _, bytes)| (*at, bytes.clone())).collect();
+        assert_eq!(back, forth, "read backwards, {window} bytes at a time");
+    }
     let mut behind = 0;
     ok(object.lines(ok(object.end()), 99, &mut |_| behind += 1));
     assert_eq!(behind, 0, "nothing stands behind the end");

@@ -106,6 +106,20 @@ impl ObjectReader for Rows {
         }
         Ok(tail > head)
     }
+
+    fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
+        let rows: Vec<(u64, &[u8])> = self.from(0).take_while(|(sequence, _)| *sequence < to).collect();
+        let mut bytes = 0;
+        let count = rows.iter().rev().take_while(|(_, row)| {
+            bytes += row.len() as u64;
+            bytes <= window
+        });
+        let first = rows.len() - count.count().max(1).min(rows.len());
+        for (at, bytes) in &rows[first..] {
+            sink(Line { at: *at, number: 0, bytes });
+        }
+        Ok(rows.get(first).map_or(to, |(sequence, _)| *sequence))
+    }
 }
 
 /// An object that is no log.

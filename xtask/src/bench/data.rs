@@ -29,8 +29,9 @@ pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
 
 /// A native session of 1 GB, and how many bytes of its end a context needs: from the first entry that its last compaction keeps.
 pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
-    let folder = data.join("big-native");
-    let file = folder.join("session.jsonl");
+    // In a home of boswell's own: whose session a file is shows in the folders above it.
+    let folder = data.join("native");
+    let file = folder.join("boswell").join("sessions").join("--home-dev-proj-big--").join("session.jsonl");
     let needed = once(&folder, || {
         let session = bench_corpus::big_session(&file, GIGABYTE, Kind::Pi);
         let kept = start_of_entry(&file, &session.first_kept, session.last_compaction)?;

@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Depth;
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Context, Result, Tip};
+use boswell_model::{Context, Result};
 use boswell_store::Session;
 use clap::Args;
 
@@ -29,11 +28,7 @@ pub(crate) struct ContextArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let session = found.store.read(&found.located, Depth::Heads)?;
-    let tip = match &args.leaf {
-        Some(name) => Tip::At(session.find(name)?),
-        None => session.tip()?,
-    };
+    let (session, tip) = found.store.read_for_context(&found.located, args.leaf.as_deref())?;
     let context = session.context(tip)?;
     let mut out = Output::paged(machine);
     if out.json {

@@ -8,11 +8,11 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, ResumeCommand,
-    Sample, Settled, SideFile,
+    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, Reach,
+    ResumeCommand, Sample, Settled, SideFile,
 };
 
-use super::{Pi, check, context, fold, head, layout, places, recognise, render, resume, shape, side, view};
+use super::{Pi, check, context, fold, head, layout, places, reach, recognise, render, resume, shape, side, view};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -73,6 +73,10 @@ impl Dialect for Pi {
 
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         context::context(self.flavour, view, tip)
+    }
+
+    fn reach(&self, view: &SessionView<'_>, tip: Tip) -> Result<Reach> {
+        reach::reach(self.flavour, view, tip)
     }
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {

@@ -3,6 +3,7 @@
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
 
+use super::restated;
 use super::value::{pick, truthy};
 
 /// On an entry: it becomes a message for the model, unless a compaction hides it.
@@ -79,6 +80,7 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
         | "mode_change"
         | "mcp_tool_selection"
         | "ttsr_injection" => EntryKind::Setting,
+        "custom" if object.get("customType").is_some_and(|kind| kind.is(restated::WORD)) => EntryKind::Setting,
         "custom" => EntryKind::Custom,
         "label" => EntryKind::Label,
         "title" | "session_info" | "title_change" => EntryKind::Title,

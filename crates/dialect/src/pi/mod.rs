@@ -15,9 +15,11 @@ mod head;
 mod kept;
 mod layout;
 mod places;
+mod reach;
 mod recognise;
 mod remark;
 mod render;
+mod restated;
 mod resume;
 mod settings;
 mod shape;
@@ -29,3 +31,4 @@ mod view;
 mod fixture;
 
 pub use flavour::{Flavour, Pi};
+pub use restated::restate;

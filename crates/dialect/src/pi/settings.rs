@@ -4,11 +4,14 @@ use boswell_model::json::{Json, Kind, Object};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
 
 use super::Flavour;
+use super::restated::{is_restated, restated};
 use super::value::{filled, json_text, model_name};
 
 /// Reads the settings along `path`. Of the messages only the last answer is looked at.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
+    let stated = path.iter().rposition(|slot| is_restated(flavour, view.log, *slot));
+    let path = path.get(stated.unwrap_or(0)..).unwrap_or_default();
     let answer = last_answer_with_model(view, path)?;
     let last_answer = answer.as_ref().map(|(at, _)| *at);
     for (at, slot) in path.iter().enumerate() {
@@ -43,6 +46,7 @@ fn last_answer_with_model(view: &SessionView<'_>, path: &[Slot]) -> Result<Optio
 
 fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, settings: &mut Settings) {
     match word {
+        "custom" if flavour == Flavour::Boswell => *settings = restated(flavour, entry),
         // `null` and nothing both mean that thinking was switched off.
         "thinking_level_change" => {
             settings.thinking_level = Some(entry.text("thinkingLevel").map_or("off".into(), Into::into));
@@ -91,7 +95,7 @@ pub(super) fn changed_model(entry: &Object<'_>) -> Option<String> {
     filled(entry.get("model")).or_else(|| model_name(entry.get("provider"), entry.get("modelId")))
 }
 
-fn set_model(flavour: Flavour, role: &str, model: &str, settings: &mut Settings) {
+pub(super) fn set_model(flavour: Flavour, role: &str, model: &str, settings: &mut Settings) {
     // pi knows no roles: one model, no table.
     if role == "default" && !flavour.has_remote_compaction() {
         settings.model = Some(model.to_owned());

@@ -52,9 +52,22 @@ impl Json {
 
     /// The compact text.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.about());
         self.write(&mut out);
         out
+    }
+
+    /// About how long its text is; escapes may make it longer. A buffer that grows step by step is copied at every step.
+    fn about(&self) -> usize {
+        match self {
+            Json::Null | Json::Bool(_) | Json::Int(_) | Json::Float(_) => 16,
+            Json::Text(text) => text.len() + 8,
+            Json::Wtf8(bytes) | Json::Raw(bytes) => bytes.len() + 8,
+            Json::Array(items) => items.iter().map(Json::about).sum::<usize>() + 8,
+            Json::Object(members) => {
+                members.iter().map(|(key, value)| key.len() + 8 + value.about()).sum::<usize>() + 8
+            }
+        }
     }
 
     /// Appends the compact text to `out`.

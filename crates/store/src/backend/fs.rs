@@ -10,7 +10,7 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, FileKind, Identity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
-use super::{Backend, ObjectReader, ends_of_bytes};
+use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
@@ -135,8 +135,8 @@ impl ObjectReader for FsObject {
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        // The length comes from a head or a listing; the file may have shrunk since, and must not cost more than it holds.
-        let len = len.min(self.end()?.saturating_sub(at));
+        // The length comes from a head or a listing; the file may have shrunk since, and must not cost much more than it holds.
+        let len = if len <= CHUNK as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
         let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
         let done = self.fill(at, &mut buffer)?;
         buffer.truncate(done);
@@ -161,6 +161,10 @@ impl ObjectReader for FsObject {
 
     fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
         ends_of_bytes(self, window, sink)
+    }
+
+    fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
+        bytes_before(self, to, window, sink)
     }
 }
 

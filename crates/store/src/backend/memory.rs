@@ -5,7 +5,7 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, Files, MemoryFiles};
 use boswell_model::{Instant, Line, Lines, Result};
 
-use super::{Backend, ObjectReader, ends_of_bytes};
+use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 
 /// Objects in memory.
 #[derive(Debug, Default, Clone)]
@@ -64,5 +64,9 @@ impl ObjectReader for MemoryObject {
 
     fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool> {
         ends_of_bytes(self, window, sink)
+    }
+
+    fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
+        bytes_before(self, to, window, sink)
     }
 }

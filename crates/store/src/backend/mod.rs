@@ -46,6 +46,49 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Hands over the lines at the beginning and those at the end, about `window` bytes of each, none twice; says whether
     /// lines between them were left out. The numbers of the lines at the end are only a guess then.
     fn ends(&self, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<bool>;
+
+    /// Hands over the last whole lines before position `to`, which is the start of a line or the end: about `window` bytes of
+    /// them, at least one. Gives the position of the first of them. Their numbers are not known.
+    ///
+    /// A backend that cannot read backwards hands over all lines before `to`.
+    fn lines_before(&self, to: u64, _window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
+        let mut first = to;
+        self.lines(0, 1, &mut |line| {
+            if line.at < to {
+                first = first.min(line.at);
+                sink(line);
+            }
+        })?;
+        Ok(first)
+    }
+}
+
+/// [`ObjectReader::lines_before`] where positions are bytes.
+pub(crate) fn bytes_before(
+    object: &dyn ObjectReader,
+    to: u64,
+    window: u64,
+    sink: &mut dyn FnMut(Line<'_>),
+) -> Result<u64> {
+    let mut window = window.max(1);
+    loop {
+        let from = to.saturating_sub(window);
+        // One byte more: if that is a line end, the first line is whole.
+        let read_from = from.saturating_sub(1);
+        let bytes = object.read(read_from, to - read_from)?;
+        let skip = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|at| at + 1) };
+        match skip.filter(|skip| *skip < bytes.len()) {
+            Some(skip) => {
+                let first = read_from + skip as u64;
+                let mut lines = Lines::new(first, 0);
+                lines.push(bytes.get(skip..).unwrap_or(b""), sink);
+                lines.finish(sink);
+                return Ok(first);
+            }
+            None if from == 0 => return Ok(0),
+            None => window = window.saturating_mul(2),
+        }
+    }
 }
 
 /// [`ObjectReader::ends`] where positions are bytes.

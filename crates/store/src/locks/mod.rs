@@ -5,12 +5,14 @@
 //! owner file, [`AgentFlock`] clinvoker's file that is unlinked by whoever lets go of it.
 
 mod flock;
+mod holder;
 mod liveness;
 mod mkdir;
 mod os;
 mod taking;
 
 pub use flock::AgentFlock;
+pub(crate) use holder::{holder, leave_word};
 pub use liveness::{Alive, Liveness, SystemLiveness};
 pub use mkdir::{MkdirLock, MkdirOwner};
 pub use os::{Locks, OsLock};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_model::{Error, ErrorKind, Result};
 
+use super::holder::{holder, leave_word};
 use super::taking::try_until;
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
@@ -25,7 +25,7 @@ pub struct Locks {
 #[derive(Debug)]
 pub struct OsLock {
     path: PathBuf,
-    _file: Box<dyn DiskFile>,
+    file: Box<dyn DiskFile>,
 }
 
 impl OsLock {
@@ -49,8 +49,7 @@ impl Locks {
     /// Takes a lock that nobody else may hold.
     pub fn exclusive(&self, name: &str, wait: Wait) -> Result<OsLock> {
         let lock = self.take(name, LockMode::Exclusive, wait)?;
-        // Only the error text of others depends on it.
-        let _ = self.say_who(&lock.path);
+        leave_word(self.disk.as_ref(), lock.file.as_ref(), &self.owner, self.chance.now());
         Ok(lock)
     }
 
@@ -73,7 +72,7 @@ impl Locks {
         let fault = |error| Error::io(path.display(), "lock", error);
         let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
         if try_until(self.disk.as_ref(), wait, || file.try_lock(mode).map_err(fault))? {
-            return Ok(OsLock { path, _file: file });
+            return Ok(OsLock { path, file });
         }
         Err(self.busy(name, &path))
     }
@@ -81,33 +80,9 @@ impl Locks {
     fn busy(&self, name: &str, path: &Path) -> Error {
         let error = Error::new(ErrorKind::Busy, format!("`{}` is locked by somebody else", name.escape_debug()))
             .hinting("try again when it has finished");
-        match self.holder(path) {
-            Some((owner, since)) => {
-                error.because(format!("{} (pid {}) has held it since {since}", owner.program.escape_debug(), owner.pid))
-            }
+        match holder(self.disk.as_ref(), path, "it") {
+            Some(holder) => error.because(holder),
             None => error,
         }
-    }
-
-    fn holder(&self, lock: &Path) -> Option<(Owner, Instant)> {
-        let bytes = durable::read(self.disk.as_ref(), &lock.with_extension("owner")).ok()??;
-        let raw = Raw::parse(&bytes).ok()?;
-        let pid = u32::try_from(raw.get("pid")?.u64()?).ok()?;
-        let program = raw.get("program")?.text()?.into_owned();
-        Some((Owner { pid, program }, Instant::parse(&raw.get("since")?.text()?)?))
-    }
-
-    fn say_who(&self, lock: &Path) -> std::io::Result<()> {
-        let path = lock.with_extension("owner");
-        let file = match self.disk.open(&path, Open::Append) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => self.disk.open(&path, Open::CreateNew)?,
-            other => other?,
-        };
-        let record = Json::object()
-            .with("pid", self.owner.pid)
-            .with("program", self.owner.program.as_str())
-            .with("since", self.chance.now().to_rfc3339());
-        file.truncate(0)?;
-        durable::append_all(file.as_ref(), &record.to_bytes())
     }
 }

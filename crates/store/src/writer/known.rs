@@ -46,6 +46,11 @@ impl KnownIds {
         self.places.insert(id.to_owned(), (at, len));
     }
 
+    /// Where an entry stands, and how long it is.
+    pub(super) fn place(&self, id: &str) -> Option<(u64, u64)> {
+        self.places.get(id).copied()
+    }
+
     pub(super) fn has(&self, id: &str) -> bool {
         self.places.contains_key(id)
     }

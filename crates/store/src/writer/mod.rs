@@ -4,23 +4,35 @@
 //! written until then. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
 //! the error names it, and the next writer copies the log to a new file before it acknowledges anything.
 
+mod batch;
 mod known;
+mod opening;
 mod receipt;
 mod state;
 mod tail;
+mod waiting;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Chance, Depth, Dialect, Draft};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
+pub(crate) use opening::Opened;
+use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
-pub(crate) use state::Opened;
 use state::State;
+use waiting::Woken;
 
 use crate::disk::{Disk, durable};
 use crate::lease::{AppendLock, Lease, doubt_path};
+
+/// How often threads of one writer hand the append lock to each other before others get it.
+const TURNS: u32 = 64;
+
+/// How often a thread looks whether it can write before it sleeps.
+const AWAKE: u32 = 400;
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
 #[derive(Debug, Clone)]
@@ -38,7 +50,8 @@ struct Inner {
     doubt: PathBuf,
     root: PathBuf,
     state: Mutex<State>,
-    synced: Condvar,
+    /// How many threads want to write next.
+    wanting: AtomicUsize,
     lease: Mutex<Option<Lease>>,
 }
 
@@ -83,7 +96,7 @@ impl SessionWriter {
             doubt,
             root,
             state: Mutex::new(state),
-            synced: Condvar::new(),
+            wanting: AtomicUsize::new(0),
             lease: Mutex::new(lease),
         };
         Ok(SessionWriter { inner: Arc::new(inner) })
@@ -123,22 +136,13 @@ impl SessionWriter {
     /// Hands a batch to the system without waiting for the disk.
     pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
         let inner = &self.inner;
-        let mut state = inner.lock();
-        state.usable()?;
-        let held = inner.append_lock.take(inner.disk.as_ref())?;
-        let outcome = state.append(inner.dialect, inner.disk.as_ref(), inner.chance.as_ref(), drafts, &expect);
-        drop(held);
-        match outcome {
-            Ok(receipts) => {
-                let end = state.end;
-                let receipts = receipts.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
-                Ok(Ticket { inner: Arc::clone(inner), receipts, end, durability })
-            }
-            Err(error) => {
-                inner.note_doubt(&state);
-                Err(error)
-            }
-        }
+        let mut state = inner.lock_to_write();
+        let outcome = inner.append(&mut state, drafts, &expect);
+        inner.let_others_write(&mut state, outcome.is_err());
+        let end = state.end;
+        drop(state);
+        let receipts = outcome?.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
+        Ok(Ticket { inner: Arc::clone(inner), receipts, end, durability })
     }
 
     /// Waits until everything that was submitted is durable.
@@ -176,6 +180,17 @@ impl SessionWriter {
         Ok(session.with_blobs(blobs))
     }
 
+    /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
+    pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
+        let (path, end, blobs) = {
+            let state = self.inner.lock();
+            (state.path.clone(), state.end, state.blobs.clone())
+        };
+        let (backend, located) = crate::native::by_path(&self.inner.disk, &path, &self.inner.reference, end);
+        let (session, tip) = crate::Session::read_for_context(self.inner.dialect, &backend, &located, at)?;
+        Ok((session.with_blobs(blobs), tip))
+    }
+
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
     pub fn in_doubt(&self) -> Vec<String> {
         self.inner.lock().in_doubt()
@@ -208,43 +223,99 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// As [`lock`](Inner::lock), for one who will write: who writes before it keeps the append lock for it.
+    fn lock_to_write(&self) -> MutexGuard<'_, State> {
+        self.wanting.fetch_add(1, Ordering::SeqCst);
+        // Whoever writes is done in a few microseconds: waiting for it awake costs less than being put to sleep.
+        let awake = (0..AWAKE).find_map(|_| {
+            std::hint::spin_loop();
+            self.state.try_lock().ok()
+        });
+        let state = awake.unwrap_or_else(|| self.lock());
+        self.wanting.fetch_sub(1, Ordering::SeqCst);
+        state
+    }
+
+    fn append(&self, state: &mut State, drafts: Vec<Draft>, expect: &Expect) -> Result<Vec<Written>> {
+        state.usable()?;
+        let handed_over = state.append_lock.is_some();
+        if !handed_over {
+            state.append_lock = Some(self.append_lock.hold(self.disk.as_ref())?);
+        }
+        let outcome = state.append(self.dialect, self.disk.as_ref(), self.chance.as_ref(), drafts, expect, handed_over);
+        if outcome.is_err() {
+            self.note_doubt(state);
+        }
+        outcome
+    }
+
+    /// Gives the append lock up, unless another thread of this writer wants to write next: then it is handed over, a limited
+    /// number of times, so that other processes get their turn.
+    fn let_others_write(&self, state: &mut State, failed: bool) {
+        state.turns += 1;
+        let hand_over = !failed && state.turns < TURNS && self.wanting.load(Ordering::SeqCst) > 0;
+        if !hand_over && let Some(held) = state.append_lock.take() {
+            state.turns = 0;
+            self.append_lock.release(held);
+        }
+    }
+
     /// Returns when the log is durable up to `end`. The first who waits syncs for all.
     fn sync_to(&self, end: u64) -> Result<()> {
-        let mut state = self.lock();
+        let mut led = false;
         loop {
-            if state.synced_end >= end && state.named {
-                return Ok(());
+            let mut state = self.lock();
+            let settled = state.synced_end >= end && state.named;
+            let outcome = if settled { Ok(()) } else { state.usable_for_sync() };
+            if settled || outcome.is_err() {
+                // Who has just synced told the others already.
+                return if led { outcome } else { pass_on(state, outcome) };
             }
-            state.usable_for_sync()?;
-            if state.syncing {
-                state = self.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if !state.syncing {
+                self.sync(state);
+                led = true;
                 continue;
             }
-            state.syncing = true;
-            let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
+            led = false;
+            let sleeper = state.waiting.join(end);
             drop(state);
-            let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
-            if result.is_ok() && !named {
-                result = sync_names(self.disk.as_ref(), &path, &self.root);
+            if sleeper.sleep() {
+                return Ok(());
             }
-            state = self.lock();
-            state.syncing = false;
-            // What was synced in a file that nobody finds any more is not kept.
-            let disk = self.disk.as_ref();
-            match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
-                Ok(()) => {
-                    state.settled(target, &path);
-                    if !named {
-                        self.append_lock.remember_name(disk, state.identity, &path);
-                    }
-                }
-                Err(error) => {
-                    state.latch(&error);
-                    self.note_doubt(&state);
-                }
-            }
-            self.synced.notify_all();
         }
+    }
+
+    /// Syncs what was written until now, and tells those who wait for it.
+    fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
+        state.syncing = true;
+        let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
+        let rewritten = state.rewritten;
+        drop(state);
+        let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
+        if result.is_ok() && !named {
+            result = sync_names(self.disk.as_ref(), &path, &self.root);
+        }
+        let mut state = self.lock();
+        state.syncing = false;
+        // What was synced in a file that nobody finds any more is not kept.
+        let disk = self.disk.as_ref();
+        match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
+            // What was written again meanwhile may have come too late for this sync: one more is needed.
+            Ok(()) if state.rewritten != rewritten => {}
+            Ok(()) => {
+                state.settled(target, &path);
+                if !named {
+                    self.append_lock.remember_name(disk, state.identity, &path);
+                }
+            }
+            Err(error) => {
+                state.latch(&error);
+                self.note_doubt(&state);
+            }
+        }
+        let woken = state.tell_waiting();
+        drop(state);
+        woken.wake();
     }
 
     /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
@@ -254,6 +325,14 @@ impl Inner {
             let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
         }
     }
+}
+
+/// Leaves the queue of those who wait for a sync. Somebody must always be syncing for those who still wait.
+fn pass_on(mut state: MutexGuard<'_, State>, outcome: Result<()>) -> Result<()> {
+    let woken = if state.syncing { Woken::default() } else { state.tell_waiting() };
+    drop(state);
+    woken.wake();
+    outcome
 }
 
 /// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.

@@ -4,33 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled};
-use boswell_model::{Error, ErrorKind, Facts, Result};
+use boswell_model::{Error, ErrorKind, Result};
 
+use super::batch::{Batch, Encoded};
 use super::known::KnownIds;
+use super::opening::Opened;
 use super::receipt::{Expect, Written};
 use super::tail::{Tail, stated};
+use super::waiting::{Waiting, Woken};
 use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
-use crate::disk::{Disk, DiskFile, Open, durable, read_full};
-use crate::lease::AppendLock;
+use crate::disk::{Disk, DiskFile, durable, read_full};
+use crate::lease::Held;
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
-
-/// A header longer than this is not looked for.
-const LONGEST_HEADER: usize = 8 << 20;
-
-/// A log as it is handed to a writer.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    /// Where it is.
-    pub(crate) path: PathBuf,
-    /// Where it will be once the first answer is there.
-    pub(crate) visible: Option<PathBuf>,
-    /// Whether its name is durable already.
-    pub(crate) named: bool,
-    /// Where large values go; none where the format keeps them in the log.
-    pub(crate) blobs: Option<Blobs>,
-}
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -44,12 +31,19 @@ pub(super) struct State {
     tail: Tail,
     known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
+    /// The append lock, while it is held; between two appends only if it is handed from one thread to another.
+    pub(super) append_lock: Option<Held>,
+    /// How often it was handed over.
+    pub(super) turns: u32,
     /// Bytes of the log that were written.
     pub(super) end: u64,
     /// Bytes of the log that are durable.
     pub(super) synced_end: u64,
     pub(super) syncing: bool,
+    pub(super) waiting: Waiting,
     pub(super) named: bool,
+    /// How often an entry that stood there was written again.
+    pub(super) rewritten: u64,
     /// Entries since the last good sync, with the position they end at.
     unsynced: Vec<(u64, String)>,
     latched: Option<(ErrorKind, String)>,
@@ -58,48 +52,37 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn open(
-        dialect: &'static dyn Dialect,
-        disk: &Arc<dyn Disk>,
-        chance: &dyn Chance,
+    pub(super) fn new(
         opened: Opened,
         doubt: &Path,
-        append_lock: &AppendLock,
-    ) -> Result<State> {
+        file: Arc<dyn DiskFile>,
+        identity: (u64, u64),
+        tail: Tail,
+    ) -> State {
         let Opened { path, visible, named, blobs } = opened;
-        let fault = |error| Error::io(path.display(), "open", error);
-        if disk.stat(doubt).map_err(fault)?.is_some() {
-            let _held = append_lock.take(disk.as_ref())?;
-            // Another writer may have copied it while we waited: a second copy would fence that one off.
-            if disk.stat(doubt).map_err(fault)?.is_some() {
-                copy_in_doubt(disk.as_ref(), &path, doubt, &chance.hex16())?;
-            }
-        }
-        let file: Arc<dyn DiskFile> = disk.open(&path, Open::Append).map_err(|error| cannot_open(&path, error))?.into();
-        dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
-        let tail = Tail::read(dialect, file.as_ref()).map_err(fault)?;
-        let end = tail.end;
-        let identity = file.stat().map_err(fault)?.identity;
-        let named = named || append_lock.knows_name(disk.as_ref(), identity, &path);
-        Ok(State {
+        State {
             path,
             visible,
             doubt: doubt.to_owned(),
             file,
             identity,
+            end: tail.end,
             tail,
             known: None,
             blobs,
-            end,
+            append_lock: None,
+            turns: 0,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
             syncing: false,
+            waiting: Waiting::default(),
             named,
+            rewritten: 0,
             unsynced: Vec::new(),
             latched: None,
             closed: false,
             races: 0,
-        })
+        }
     }
 
     /// Writes drafts. Called with the append lock held.
@@ -110,12 +93,13 @@ impl State {
         chance: &dyn Chance,
         drafts: Vec<Draft>,
         expect: &Expect,
+        handed_over: bool,
     ) -> Result<Vec<Written>> {
-        self.catch_up(dialect, disk)?;
+        self.catch_up(dialect, disk, handed_over)?;
         self.check(dialect, disk, expect)?;
         let mut batch = Batch::default();
         for draft in &drafts {
-            self.encode(dialect, chance, draft, &mut batch)?;
+            self.encode(dialect, disk, chance, draft, &mut batch)?;
         }
         let start = match self.write(dialect, &batch.bytes) {
             Ok(start) => start,
@@ -149,17 +133,19 @@ impl State {
         Ok(written)
     }
 
-    /// Compares path and open file, and takes note of what others added.
-    fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk) -> Result<()> {
-        let fault = |error| Error::io(self.path.display(), "look at", error);
-        let mine = self.file.stat().map_err(fault)?;
-        self.nobody_doubts(disk)?;
-        self.still_there(disk)?;
-        if mine.len < self.end {
+    /// Compares path and open file, and takes note of what others added. If the append lock was handed over, nobody who takes
+    /// it replaced the file since; a failed sync of others is looked for after our own.
+    fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk, handed_over: bool) -> Result<()> {
+        if !handed_over {
+            self.nobody_doubts(disk)?;
+            self.still_there(disk)?;
+        }
+        let len = self.len()?;
+        if len < self.end {
             return Err(self.fenced("was cut shorter"));
         }
-        if mine.len > self.end {
-            self.read_up_to(dialect, mine.len)?;
+        if len > self.end {
+            self.read_up_to(dialect, len)?;
         }
         Ok(())
     }
@@ -250,6 +236,7 @@ impl State {
     fn encode(
         &mut self,
         dialect: &'static dyn Dialect,
+        disk: &dyn Disk,
         chance: &dyn Chance,
         draft: &Draft,
         batch: &mut Batch,
@@ -257,6 +244,7 @@ impl State {
         if let Some(id) = &draft.id
             && self.is_written(dialect, id, draft, batch)?
         {
+            self.write_again(disk, id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -275,7 +263,10 @@ impl State {
             record = blobs.externalise(&record, LARGE_TEXT)?;
         }
         // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
-        let (stated, above) = stated(dialect, &record);
+        let (stated, above) = match &draft.body {
+            Body::Native(_) => stated(dialect, &record),
+            _ => (None, parent.clone()),
+        };
         let own_id = stated.filter(|stated| stated != id);
         let moved = above != parent;
         if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
@@ -285,6 +276,7 @@ impl State {
         if let Some(id) = own_id.as_deref()
             && self.is_written(dialect, id, draft, batch)?
         {
+            self.write_again(disk, id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -337,6 +329,27 @@ impl State {
             return Ok(false);
         }
         if known.same(dialect, file.as_ref(), id, draft, large)? { Ok(true) } else { Err(conflict()) }
+    }
+
+    /// Writes an entry over itself, so that the next sync covers it.
+    ///
+    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
+    /// then shows bytes that are not on disk, and takes them for synced. Only in our own sessions: in those of agents, who take
+    /// no lock, something else may stand there by now.
+    fn write_again(&mut self, disk: &dyn Disk, id: &str) -> Result<()> {
+        let place = self.known.as_ref().and_then(|known| known.place(id));
+        let Some((at, len)) = place.filter(|_| self.blobs.is_some()) else { return Ok(()) };
+        // With the line end, if it has one already.
+        let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
+        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.unread(error))?;
+        bytes.truncate(done);
+        match disk.write_again(&self.path, self.identity, &bytes, at) {
+            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(()),
+            written => written.map_err(|error| Error::io(self.path.display(), "write to", error))?,
+        }
+        self.rewritten += 1;
+        self.synced_end = self.synced_end.min(at);
+        Ok(())
     }
 
     /// Appends bytes on a line of their own and finds out where they landed.
@@ -441,6 +454,16 @@ impl State {
         self.unsynced.retain(|(end, _)| *end > target);
     }
 
+    /// Tells those who wait what became of their entries: after a failure all of them, else those that are durable now, and one
+    /// who has to sync next.
+    pub(super) fn tell_waiting(&mut self) -> Woken {
+        match (&self.latched, self.named) {
+            (Some(_), _) => self.waiting.all(),
+            (None, true) => self.waiting.synced(self.synced_end),
+            (None, false) => self.waiting.next(),
+        }
+    }
+
     pub(super) fn latch(&mut self, error: &Error) {
         if self.latched.is_none() {
             let cause = std::error::Error::source(error).map(|c| format!(": {c}")).unwrap_or_default();
@@ -475,76 +498,5 @@ impl State {
     fn doubt_names(&self) -> String {
         let doubt = self.in_doubt();
         if doubt.is_empty() { "no entry is in doubt".to_owned() } else { format!("in doubt: {}", doubt.join(", ")) }
-    }
-}
-
-fn cannot_open(path: &Path, error: std::io::Error) -> Error {
-    if is_link(&error) {
-        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
-            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
-    }
-    Error::io(path.display(), "open", error)
-}
-
-#[cfg(unix)]
-fn is_link(error: &std::io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
-}
-
-#[cfg(not(unix))]
-fn is_link(_error: &std::io::Error) -> bool {
-    false
-}
-
-/// What the first lines say of the session.
-fn head_facts(dialect: &'static dyn Dialect, file: &dyn DiskFile) -> std::io::Result<Facts> {
-    // A title or a path may make the header long.
-    let mut size = 16 << 10;
-    let bytes = loop {
-        let mut bytes = vec![0; size];
-        let done = read_full(file, &mut bytes, 0)?;
-        bytes.truncate(done);
-        if done < size || memchr::memchr(b'\n', &bytes).is_some() || size >= LONGEST_HEADER {
-            break bytes;
-        }
-        size *= 8;
-    };
-    let located = crate::native::located_for(Path::new("head"), bytes.len() as u64);
-    Ok(boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Facts).facts)
-}
-
-/// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.
-fn copy_in_doubt(disk: &dyn Disk, path: &Path, doubt: &Path, unique: &str) -> Result<()> {
-    if let Some(bytes) = durable::read(disk, path)? {
-        durable::put(disk, path, &bytes, unique)?;
-    }
-    disk.remove(doubt).map_err(|error| Error::io(doubt.display(), "remove", error))?;
-    durable::sync_parent(disk, doubt)
-}
-
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    entries: Vec<Encoded>,
-    tip: Option<String>,
-}
-
-struct Encoded {
-    id: String,
-    start: u64,
-    end: u64,
-    deduplicated: bool,
-}
-
-impl Encoded {
-    /// An entry that stands in the log already.
-    fn before(id: &str) -> Self {
-        Encoded { id: id.to_owned(), start: 0, end: 0, deduplicated: true }
-    }
-}
-
-impl Batch {
-    fn has(&self, id: &str) -> bool {
-        self.entries.iter().any(|entry| entry.id == id)
     }
 }

@@ -8,7 +8,7 @@ use boswell_model::{EntryKind, Head, Line, Lines, Names, Splitter};
 use crate::disk::{DiskFile, read_full};
 
 /// How much is read first; most last entries are shorter.
-const WINDOW: u64 = 16 << 10;
+const WINDOW: u64 = 4 << 10;
 
 /// What is known of the end of a log.
 #[derive(Debug, Default, Clone)]
@@ -22,8 +22,7 @@ pub(super) struct Tail {
 
 impl Tail {
     /// Looks at the end of a log. Reads more only when the last entry does not fit.
-    pub(super) fn read(dialect: &dyn Dialect, file: &dyn DiskFile) -> io::Result<Tail> {
-        let end = file.stat()?.len;
+    pub(super) fn read(dialect: &dyn Dialect, file: &dyn DiskFile, end: u64) -> io::Result<Tail> {
         let mut window = WINDOW;
         loop {
             let from = end.saturating_sub(window);

@@ -15,7 +15,7 @@ use crate::rng::Rng;
 pub enum Kind {
     /// Claude Code's.
     Claude,
-    /// pi's, version 3.
+    /// pi's, version 3, with the settings restated behind each compaction as boswell's own sessions have them.
     Pi,
 }
 
@@ -56,6 +56,7 @@ impl Turns for PiLines<'_> {
     }
     fn compact(&mut self, kept: &str) {
         self.compaction(kept);
+        self.settings();
     }
     fn parent(&mut self) -> &mut Option<String> {
         &mut self.parent

@@ -113,4 +113,16 @@ impl<'a> PiLines<'a> {
         self.end();
         id
     }
+
+    /// Adds the settings in force: once in pi's words, once as boswell states all of them.
+    pub(super) fn settings(&mut self) {
+        self.begin("model_change");
+        self.add(",\"provider\":\"anthropic\",\"modelId\":\"claude-sonnet-4-5\"}");
+        self.end();
+        self.begin("custom");
+        self.add(
+            ",\"customType\":\"boswell.settings\",\"data\":{\"model\":\"anthropic/claude-sonnet-4-5\",\"models\":[],\"thinkingLevel\":null,\"mode\":null,\"modeData\":null,\"rules\":[],\"other\":[]}}",
+        );
+        self.end();
+    }
 }

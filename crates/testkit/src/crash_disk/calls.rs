@@ -140,6 +140,18 @@ impl Disk for CrashDisk {
         Ok(())
     }
 
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        let mut state = self.lock();
+        state.switches.change()?;
+        let node = state.must_find(path)?;
+        if state.stat(node)?.identity != file {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let now = state.tick();
+        state.node(node)?.write_again(bytes, at, now);
+        Ok(())
+    }
+
     fn pause(&self, time: Duration) {
         self.lock().now += i128::try_from(time.as_nanos()).unwrap_or(0);
     }

@@ -102,6 +102,14 @@ impl Node {
         self.touched(now);
     }
 
+    /// Writes over bytes that are there; the length stays.
+    pub(super) fn write_again(&mut self, bytes: &[u8], at: u64, now: i128) {
+        let from = at as usize;
+        self.live.bytes[from..from + bytes.len()].copy_from_slice(bytes);
+        self.pending.push(Fact::Data { at, bytes: bytes.to_vec() });
+        self.touched(now);
+    }
+
     pub(super) fn truncate(&mut self, len: u64, now: i128) {
         self.live.bytes.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
         self.pending.push(Fact::Length { len, modified: now });

@@ -1,0 +1,161 @@
+//! Reads a log from its end, no further back than a context needs.
+//!
+//! What comes out is a log with its first line and everything from some line to its end, of which the dialect said that the
+//! context is the same as that of the whole log. Where it cannot say so, there is no answer here and the log is read as a
+//! whole: because something is damaged, because settings may stand anywhere, because too much was read in vain.
+
+use boswell_dialect::{Depth, Dialect, Located, Reach, ReadSession, Reader};
+use boswell_model::{Facts, Framing, Head, Line, Log, Names, Result, Tip, Tree};
+
+use crate::backend::ObjectReader;
+use crate::summary::Open;
+
+/// How much is read, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Measure {
+    /// Logs up to this length are read as a whole: that costs as little.
+    small: u64,
+    /// How much is read at once.
+    block: u64,
+    /// How much is read before the whole log is, unless that is so long that an eighth of it is more.
+    in_vain: u64,
+}
+
+const MEASURE: Measure = Measure { small: 512 << 10, block: 256 << 10, in_vain: 32 << 20 };
+
+/// How much of the beginning is looked at for the first line.
+const HEAD: u64 = 4 << 10;
+
+/// The end of a log that is enough for a context.
+#[derive(Debug)]
+pub(crate) struct EnoughRead {
+    /// Its first line, and everything from some line to its end.
+    pub(crate) read: ReadSession,
+    /// What the context is of.
+    pub(crate) tip: Tip,
+    /// The position of its end.
+    pub(crate) end: u64,
+}
+
+/// Reads what the context of the tip needs, or of the entry `at`; none if that is the whole log.
+pub(crate) fn enough_of(
+    dialect: &dyn Dialect,
+    object: &dyn ObjectReader,
+    located: &Located,
+    at: Option<&str>,
+) -> Result<Option<EnoughRead>> {
+    enough_in_steps(dialect, object, located, at, MEASURE)
+}
+
+fn enough_in_steps(
+    dialect: &dyn Dialect,
+    object: &dyn ObjectReader,
+    located: &Located,
+    at: Option<&str>,
+    measure: Measure,
+) -> Result<Option<EnoughRead>> {
+    // An entry that is named after its line is found by counting lines.
+    let by_line = at.is_some_and(|name| name.starts_with('#'));
+    if located.framing != Framing::Lines || located.size <= measure.small || by_line {
+        return Ok(None);
+    }
+    let end = object.end()?;
+    let mut back = BackReader::new(dialect);
+    let Some(first) = back.first_line(object)? else { return Ok(None) };
+    let mut to = end;
+    while back.bytes <= measure.in_vain.max(located.size / 8) {
+        // The more was read in vain, the more is read at once.
+        let Some(from) = back.block(object, to, measure.block.max(back.bytes / 4))? else { return Ok(None) };
+        if from <= first {
+            return Ok(None);
+        }
+        let read = back.linked();
+        let payloads = Open(object);
+        let view = read.view(&payloads);
+        let tip = match at {
+            None => dialect.tip(&view)?,
+            Some(name) => read.log.find(name).map_or(Tip::Root, Tip::At),
+        };
+        match dialect.reach(&view, tip)? {
+            Reach::Enough => return Ok(Some(EnoughRead { read, tip, end })),
+            Reach::More => back.names = read.log.names,
+            Reach::Whole => return Ok(None),
+        }
+        to = from;
+    }
+    Ok(None)
+}
+
+/// The end of a log, as far as it was read.
+struct BackReader<'d> {
+    dialect: &'d dyn Dialect,
+    names: Names,
+    first: Vec<Head>,
+    /// Heads of the blocks, the last one of the log first.
+    blocks: Vec<Vec<Head>>,
+    bytes: u64,
+}
+
+impl<'d> BackReader<'d> {
+    fn new(dialect: &'d dyn Dialect) -> Self {
+        BackReader { dialect, names: Names::default(), first: Vec::new(), blocks: Vec::new(), bytes: 0 }
+    }
+
+    /// Reads the first line and gives its position; none if it is damaged.
+    fn first_line(&mut self, object: &dyn ObjectReader) -> Result<Option<u64>> {
+        let mut first = None;
+        let heads = self.heads(&mut |reader| {
+            object.ends(HEAD, &mut |line| {
+                if first.is_none() {
+                    first = Some(line.at);
+                    reader(line);
+                }
+            })?;
+            Ok(())
+        })?;
+        Ok(heads.and_then(|heads| {
+            self.first = heads;
+            first
+        }))
+    }
+
+    /// Reads about `window` bytes before `to` and gives the position where they begin; none if something in them is damaged.
+    fn block(&mut self, object: &dyn ObjectReader, to: u64, window: u64) -> Result<Option<u64>> {
+        let (mut from, mut bytes) = (to, 0);
+        let heads = self.heads(&mut |reader| {
+            from = object.lines_before(to, window, &mut |line| {
+                bytes += line.bytes.len() as u64;
+                reader(line);
+            })?;
+            Ok(())
+        })?;
+        self.bytes += bytes;
+        Ok(heads.filter(|_| bytes > 0).map(|heads| {
+            self.blocks.push(heads);
+            from
+        }))
+    }
+
+    /// The heads of some lines; none if they are not all whole.
+    #[expect(clippy::type_complexity, reason = "a sink that is handed to a source of lines")]
+    fn heads(&mut self, feed: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>) -> Result<Option<Vec<Head>>> {
+        let log = Log { names: std::mem::take(&mut self.names), ended: true, ..Log::default() };
+        let mut reader = Reader::resume(self.dialect, Depth::Heads, log, Facts::default());
+        feed(&mut |line| reader.line(line))?;
+        let log = reader.into_log();
+        self.names = log.names;
+        Ok((log.gaps.is_empty() && log.ended).then_some(log.heads))
+    }
+
+    /// What was read so far, linked. The names go along; whoever reads on gives them back.
+    fn linked(&mut self) -> ReadSession {
+        let heads = self.first.iter().chain(self.blocks.iter().rev().flatten()).copied().collect();
+        let names = std::mem::take(&mut self.names);
+        let log = Log { heads, names, bytes: self.bytes, ended: true, ..Log::default() };
+        let tree = Tree::build(self.dialect.link(&log));
+        ReadSession { log, tree, facts: Facts::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;
