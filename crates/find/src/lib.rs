@@ -19,12 +19,13 @@ mod source;
 mod stats;
 mod stores_source;
 mod text;
+mod varint;
 
 #[cfg(test)]
 mod tests;
 
 pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
-pub use index::{Index, Progress, Size};
+pub use index::{Backlog, Index, Progress, Size};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
 pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};

@@ -7,6 +7,7 @@
 mod database;
 mod entry;
 mod fill;
+mod folders;
 mod ghosts;
 mod kept;
 mod ledger;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use boswell_model::{Result, SessionRef};
 
 use super::pages::damaged;
-use super::varint::{self, Reader};
+use crate::varint::{self, Reader};
 use crate::source::Place;
 
 /// Name of its file.
