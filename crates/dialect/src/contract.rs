@@ -10,7 +10,7 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Draft, Environment, Files, Identity, NewLog, NewSession, Settled, unsupported};
+use crate::{Capabilities, Draft, Environment, Files, Identity, NewLog, NewSession, Settled, Spoken, unsupported};
 
 /// One agent family's way of writing sessions.
 ///
@@ -96,6 +96,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
+
+    /// The text of a record as its view would show it, where it stands in the record; none where only the view tells.
+    fn spoken<'a>(&self, _object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
+        None
+    }
 
     /// A record as it may be shown raw: credentials that the agent keeps inside are replaced, all else stays.
     ///

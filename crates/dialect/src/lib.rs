@@ -12,6 +12,7 @@ mod files;
 mod plan;
 mod reader;
 mod registry;
+mod spoken;
 
 pub mod claude;
 pub mod clinvoker;
@@ -32,3 +33,4 @@ pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};
+pub use spoken::Spoken;

@@ -244,7 +244,8 @@ impl Out {
             return;
         }
         let counts = counts_of(usage);
-        let known = counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
+        let known =
+            counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
         self.0.extend_from_slice(&[letter, known | u8::from(usage.cost.is_some()) << 5]);
         counts.into_iter().flatten().for_each(|count| varint::put(&mut self.0, count));
         if let Some(cost) = usage.cost {

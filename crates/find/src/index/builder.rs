@@ -45,7 +45,21 @@ pub(crate) struct Builder {
     open: Option<BlockRow>,
     open_text: usize,
     text: u64,
+    /// Terms that were cut and wait for their turn.
+    waiting: Vec<Waiting>,
 }
+
+/// A term between being cut and being counted.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    prefix: u64,
+    hash: u64,
+    from: usize,
+    to: usize,
+}
+
+/// How many terms are cut before they are counted.
+const TOGETHER: usize = 128;
 
 impl Builder {
     /// An empty segment. The seed keeps hostile text from slowing the table down.
@@ -63,6 +77,7 @@ impl Builder {
             open: None,
             open_text: 0,
             text: 0,
+            waiting: Vec::with_capacity(TOGETHER),
         }
     }
 
@@ -102,7 +117,33 @@ impl Builder {
     pub(crate) fn add(&mut self, folded: &str) {
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
-        runs::terms(folded, &mut |from, to| self.term(folded.as_bytes(), from, to));
+        let text = folded.as_bytes();
+        runs::terms(folded, &mut |from, to| {
+            let prefix = prefix_of(text, from, to);
+            let hash = hash_of(self.seed, prefix, text, from, to);
+            self.waiting.push(Waiting { prefix, hash, from, to });
+            if self.waiting.len() == TOGETHER {
+                self.count_waiting(text);
+            }
+        });
+        self.count_waiting(text);
+    }
+
+    /// Counts the terms that were cut.
+    ///
+    /// The table is larger than the nearest cache. A first round only touches the cells, and because no touch depends on another
+    /// the waits for memory overlap; the second round finds them at hand.
+    fn count_waiting(&mut self, text: &[u8]) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let mask = self.cells.len() - 1;
+        let touched =
+            waiting.iter().fold(0, |all, it| all | self.cells.get(it.hash as usize & mask).map_or(0, |c| c.term));
+        std::hint::black_box(touched);
+        for it in &waiting {
+            self.term(*it, text);
+        }
+        self.waiting = waiting;
+        self.waiting.clear();
     }
 
     /// Notes the time of an entry of the open block.
@@ -128,9 +169,8 @@ impl Builder {
     }
 
     #[inline]
-    fn term(&mut self, text: &[u8], from: usize, to: usize) {
-        let prefix = prefix_of(text, from, to);
-        let hash = hash_of(self.seed, prefix, text, from, to);
+    fn term(&mut self, waiting: Waiting, text: &[u8]) {
+        let Waiting { prefix, hash, from, to } = waiting;
         let tag = (hash >> 48) as u16;
         let mask = self.cells.len() - 1;
         let mut at = hash as usize & mask;
