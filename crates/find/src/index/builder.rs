@@ -1,6 +1,6 @@
 //! Gathers the terms of blocks in memory until they become a segment.
 //!
-//! One open-addressing table maps the bytes of a term to its number. A cell holds the first eight bytes of its term, so most
+//! One open-addressing table maps the bytes of a term to its number. A cell holds the first sixteen bytes of its term, so most
 //! terms are compared without leaving the cell; longer ones are compared to the last byte. A hash alone decides nothing.
 
 use super::segment::{BlockRow, SegmentWriter};
@@ -20,6 +20,8 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 struct Cell {
     /// The first eight bytes of the term, the first one highest.
     prefix: u64,
+    /// The eight bytes after them.
+    second: u64,
     /// Number of the term plus one; zero is a free cell.
     term: u32,
     /// Some bits of the hash, so that long terms are rarely compared in vain.
@@ -53,6 +55,7 @@ pub(crate) struct Builder {
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     prefix: u64,
+    second: u64,
     hash: u64,
     from: usize,
     to: usize,
@@ -120,8 +123,9 @@ impl Builder {
         let text = folded.as_bytes();
         runs::terms(folded, &mut |from, to| {
             let prefix = prefix_of(text, from, to);
-            let hash = hash_of(self.seed, prefix, text, from, to);
-            self.waiting.push(Waiting { prefix, hash, from, to });
+            let second = if to - from > 8 { prefix_of(text, from + 8, to) } else { 0 };
+            let hash = hash_of(self.seed, prefix, second, text, from, to);
+            self.waiting.push(Waiting { prefix, second, hash, from, to });
             if self.waiting.len() == TOGETHER {
                 self.count_waiting(text);
             }
@@ -170,7 +174,7 @@ impl Builder {
 
     #[inline]
     fn term(&mut self, waiting: Waiting, text: &[u8]) {
-        let Waiting { prefix, hash, from, to } = waiting;
+        let Waiting { prefix, second, hash, from, to } = waiting;
         let tag = (hash >> 48) as u16;
         let mask = self.cells.len() - 1;
         let mut at = hash as usize & mask;
@@ -179,19 +183,20 @@ impl Builder {
             if cell.term == 0 {
                 break;
             }
-            if cell.prefix == prefix && cell.tag == tag && self.same(cell.term - 1, text, from, to) {
+            let alike = cell.prefix == prefix && cell.second == second && cell.tag == tag;
+            if alike && self.same(cell.term - 1, text, from, to) {
                 return self.count(at);
             }
             at = (at + 1) & mask;
         }
-        self.insert(at, prefix, tag, text, from, to);
+        self.insert(at, waiting, tag, text);
     }
 
-    /// Whether a term whose first eight bytes are the same is the same to its end.
+    /// Whether a term whose first sixteen bytes are the same is the same to its end.
     #[inline]
     fn same(&self, term: u32, text: &[u8], from: usize, to: usize) -> bool {
-        if to - from < 8 {
-            // Terms hold no NUL, so equal prefixes shorter than eight bytes are equal terms.
+        if to - from < 16 {
+            // Terms hold no NUL, so equal beginnings shorter than sixteen bytes are equal terms.
             return true;
         }
         let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
@@ -210,13 +215,14 @@ impl Builder {
     }
 
     #[cold]
-    fn insert(&mut self, at: usize, prefix: u64, tag: u16, text: &[u8], from: usize, to: usize) {
+    fn insert(&mut self, at: usize, waiting: Waiting, tag: u16, text: &[u8]) {
+        let Waiting { prefix, second, from, to, .. } = waiting;
         let term = self.terms.len() as u32 + 1;
         self.terms.push((self.arena.len() as u32, prefix));
         self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
         self.touched.resize(self.terms.len() + 1, 0);
         if let Some(cell) = self.cells.get_mut(at) {
-            *cell = Cell { prefix, term, tag, count: 0 };
+            *cell = Cell { prefix, second, term, tag, count: 0 };
         }
         self.count(at);
         if self.terms.len() * 2 > self.cells.len() {
@@ -229,7 +235,7 @@ impl Builder {
         let mask = cells.len() - 1;
         for cell in self.cells.iter().filter(|cell| cell.term != 0) {
             let bytes = self.bytes_of(cell.term - 1);
-            let mut at = hash_of(self.seed, cell.prefix, bytes, 0, bytes.len()) as usize & mask;
+            let mut at = hash_of(self.seed, cell.prefix, cell.second, bytes, 0, bytes.len()) as usize & mask;
             while cells.get(at).is_some_and(|other| other.term != 0) {
                 at = (at + 1) & mask;
             }
@@ -306,9 +312,10 @@ fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
 }
 
 #[inline]
-fn hash_of(seed: u64, prefix: u64, text: &[u8], from: usize, to: usize) -> u64 {
+fn hash_of(seed: u64, prefix: u64, second: u64, text: &[u8], from: usize, to: usize) -> u64 {
     let mut hash = (prefix ^ seed).wrapping_mul(FACTOR);
-    let mut at = from + 8;
+    hash = (hash ^ (hash >> 29) ^ second).wrapping_mul(FACTOR);
+    let mut at = from + 16;
     while at < to {
         hash = (hash ^ (hash >> 29) ^ prefix_of(text, at, to.min(at + 8))).wrapping_mul(FACTOR);
         at += 8;
