@@ -95,6 +95,32 @@ fn a_model_without_a_price_has_no_cost() {
 }
 
 #[test]
+fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
+    let bench = planted();
+    let cost = || bench.run(&["stats", "--by", "model", "--json"]).lines[0].clone();
+    let before = cost();
+    let model = before["key"].as_str().unwrap().to_owned();
+    let own = bench.own().join("prices.json");
+    disk::write(
+        &own,
+        format!("{{\"{model}\":{{\"input\":1000000,\"output\":0,\"cache_read\":0,\"cache_write\":0}}}}").as_bytes(),
+    );
+    let after = cost();
+    assert_eq!(
+        (before["prices_overridden"].as_bool(), after["prices_overridden"].as_bool()),
+        (Some(false), Some(true))
+    );
+    assert_eq!(after["cost_usd"].as_f64(), after["tokens"]["input"].as_f64());
+    disk::write(&own, b"{\"m\":{\"input\":1}}");
+    let refused = bench.run(&["stats"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("prices.json") && refused.stderr.contains("hint:"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
     let bench = planted();
     let gone = "11111111-1111-4111-8111-111111111111";

@@ -28,6 +28,6 @@ pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
 pub use index::{Backlog, Index, Progress, Size};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
-pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};
+pub use stats::{By, Counted, PRICES_AS_OF, Price, Prices, Sum, count};
 pub use stores_source::{Origin, StoreSources};
 pub use text::{Field, extract};
