@@ -280,7 +280,7 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
         .collect();
     let items = catalog.items(&entries).unwrap();
     for by in [By::Total, By::Day, By::Project, By::Agent, By::Model] {
-        let sums = count(&counted, items.clone(), by);
+        let sums = count(&counted, items.clone(), by, &Prices::default());
         let output: u64 = sums.values().filter_map(|sum| sum.usage.output).sum();
         assert_eq!(output, honest, "{by:?}");
     }

@@ -1,6 +1,6 @@
 //! `stats`: what was said, done and paid for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::ExitCode;
 
 use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Wanted, count};
@@ -97,17 +97,16 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     }
     let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
     let mut out = Output::paged(machine);
-    let total = count(&counted, items.clone(), By::Total, &prices).remove("").unwrap_or_default();
+    let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
+    let sums = count(&counted, items, by, &prices);
     match args.by {
-        Some(by) => {
-            let (by, word) = by.by();
-            table(machine, word, &count(&counted, items, by, &prices), &prices, &mut out)?;
-        }
-        None => whole(&total, &prices, &mut out)?,
+        Some(_) => table(machine, word, &sums, &prices, &mut out)?,
+        None => whole(sums.get("").unwrap_or(&Sum::default()), &prices, &mut out)?,
     }
     out.finish()?;
-    if !machine.quiet && !machine.json && !total.unpriced.is_empty() {
-        let models: Vec<_> = total.unpriced.iter().map(|model| one_line(model)).collect();
+    let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
+    if !machine.quiet && !machine.json && !unpriced.is_empty() {
+        let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
         failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
     }
     say_unkept(machine, library.unkept.as_ref());

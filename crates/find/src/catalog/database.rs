@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// How long another process may hold the file before we do without.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -29,16 +29,7 @@ CREATE TABLE session(
   kept BLOB,
   UNIQUE(store, place)
 );
-CREATE TABLE usage(
-  session INTEGER NOT NULL,
-  key TEXT,
-  at INTEGER,
-  model TEXT,
-  relayed INTEGER NOT NULL,
-  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
-  cost REAL
-);
-CREATE INDEX usage_of_session ON usage(session);
+CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
 ";
 
 /// Opens the file, or makes it. One that is damaged or of another version is deleted first.

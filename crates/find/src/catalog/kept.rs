@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Facts, Instant, Usage};
+use boswell_model::Facts;
 
+use super::packing::{Out, time, usage};
 use crate::varint::{self, Reader};
 
 /// What was read of a session, as far as it was read.
@@ -204,81 +205,6 @@ impl Kept {
     }
 }
 
-struct Out(Vec<u8>);
-
-impl Out {
-    fn raw_text(&mut self, text: &str) {
-        varint::put(&mut self.0, text.len() as u64);
-        self.0.extend_from_slice(text.as_bytes());
-    }
-
-    fn text(&mut self, letter: u8, text: Option<&str>) {
-        if let Some(text) = text {
-            self.0.push(letter);
-            self.raw_text(text);
-        }
-    }
-
-    fn pair(&mut self, letter: u8, key: &str, value: &str) {
-        self.text(letter, Some(key));
-        self.raw_text(value);
-    }
-
-    fn number(&mut self, letter: u8, number: Option<u64>) {
-        if let Some(number) = number {
-            self.0.push(letter);
-            varint::put(&mut self.0, number);
-        }
-    }
-
-    fn time(&mut self, letter: u8, time: Option<Instant>) {
-        if let Some(time) = time {
-            self.0.push(letter);
-            self.0.extend_from_slice(&time.millis().to_le_bytes());
-        }
-    }
-
-    /// Which parts are known, and those.
-    fn usage(&mut self, letter: u8, usage: &Usage) {
-        if usage.is_unknown() {
-            return;
-        }
-        let counts = counts_of(usage);
-        let known =
-            counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
-        self.0.extend_from_slice(&[letter, known | u8::from(usage.cost.is_some()) << 5]);
-        counts.into_iter().flatten().for_each(|count| varint::put(&mut self.0, count));
-        if let Some(cost) = usage.cost {
-            self.0.extend_from_slice(&cost.to_le_bytes());
-        }
-    }
-}
-
-fn counts_of(usage: &Usage) -> [Option<u64>; 5] {
-    [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning]
-}
-
-fn time(from: &mut Reader<'_>) -> Option<Instant> {
-    let millis = from.bytes(8)?.try_into().ok().map(i64::from_le_bytes)?;
-    Some(Instant::from_millis(millis))
-}
-
-fn usage(from: &mut Reader<'_>) -> Option<Usage> {
-    let known = *from.bytes(1)?.first()?;
-    let mut counts = [None; 5];
-    for (at, count) in counts.iter_mut().enumerate() {
-        if known & 1 << at != 0 {
-            *count = Some(from.number()?);
-        }
-    }
-    let cost = match known & 1 << 5 {
-        0 => None,
-        _ => Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?),
-    };
-    let [input, output, cache_read, cache_write, reasoning] = counts;
-    Some(Usage { input, output, cache_read, cache_write, reasoning, cost })
-}
-
 /// The words by which dialects say why a session is hidden.
 fn hidden_word(word: &str) -> &'static str {
     let known = ["subagent", "empty", "prepared", "archived", "maintenance", "ghost"];
@@ -287,6 +213,8 @@ fn hidden_word(word: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use boswell_model::{Instant, Usage};
+
     use super::*;
 
     fn some() -> Kept {
