@@ -213,6 +213,7 @@ fn a_purged_session_leaves_no_hit_and_no_word_in_boswells_folder() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is part of the promise")]
 #[ignore = "makes 100,000 files, which takes minutes; run it with --ignored"]
 fn a_hundred_thousand_sessions_are_listed_and_searched_within_bounds() {
     let bench = Bench::new();
