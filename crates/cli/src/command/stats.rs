@@ -116,7 +116,8 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
 
 /// The prices of the table, and those that the user wrote into `prices.json` in boswell's folder.
 fn prices(machine: &Machine) -> Result<Prices> {
-    let Some(path) = machine.home.as_ref().map(|home| home.join("prices.json")) else { return Ok(Prices::default()) };
+    let home = machine.home.as_ref().filter(|home| home.is_dir());
+    let Some(path) = home.map(|home| home.join("prices.json")) else { return Ok(Prices::default()) };
     match durable::read(&RealDisk, &path)? {
         Some(bytes) => Prices::parse(&bytes).map_err(|error| {
             let why = error.reason().unwrap_or("they are not as they should be").to_owned();
