@@ -63,7 +63,7 @@ fn ghost(reference: SessionRef, store: StoreId, facts: Facts) -> Conversation {
         reference,
         located,
         path: None,
-        facts,
+        facts: Box::new(facts),
         complete: false,
         records: 0,
         leaf: None,

@@ -167,14 +167,17 @@ impl Library {
         if self.unkept.is_some() {
             return Ok(boswell_find::Progress::default());
         }
-        durable::make_folders(&RealDisk, &self.index)?;
+        let backlog = index.backlog(sources.settled());
         // With stores named on the command line the others are not seen, and so not known to be gone.
-        if !machine.named_stores {
+        if backlog.strangers && !machine.named_stores {
             let here: std::collections::HashSet<_> = sources.sources().iter().map(|source| &source.reference).collect();
             index.retain(&|reference| here.contains(reference))?;
         }
-        let settled = |source: &&boswell_find::Source| sources.is_settled(source);
-        index.update(&mut sources.sources().iter().filter(settled).cloned(), sources, go_on)
+        if backlog.behind.is_empty() {
+            return Ok(boswell_find::Progress { complete: true, ..boswell_find::Progress::default() });
+        }
+        durable::make_folders(&RealDisk, &self.index)?;
+        index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
     }
 
     /// Everything that can be searched: `summaries` in order, then memory.

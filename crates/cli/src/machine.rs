@@ -308,7 +308,7 @@ fn environment() -> Result<Environment> {
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
-        .filter(|p| p.starts_with("/dev/"));
+        .filter(|p| p.starts_with("/dev/") && std::io::stdin().is_terminal());
     Ok(Environment {
         home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),
         cwd,

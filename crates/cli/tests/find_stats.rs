@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use boswell_testkit::make::claude;
+use boswell_testkit::make::{claude, pi};
 use boswell_testkit::{bench_corpus, corpus, disk};
 use find_bench::Bench;
 use serde_json::Value;
@@ -95,6 +95,32 @@ fn a_model_without_a_price_has_no_cost() {
 }
 
 #[test]
+fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
+    let bench = planted();
+    let cost = || bench.run(&["stats", "--by", "model", "--json"]).lines[0].clone();
+    let before = cost();
+    let model = before["key"].as_str().unwrap().to_owned();
+    let own = bench.own().join("prices.json");
+    disk::write(
+        &own,
+        format!("{{\"{model}\":{{\"input\":1000000,\"output\":0,\"cache_read\":0,\"cache_write\":0}}}}").as_bytes(),
+    );
+    let after = cost();
+    assert_eq!(
+        (before["prices_overridden"].as_bool(), after["prices_overridden"].as_bool()),
+        (Some(false), Some(true))
+    );
+    assert_eq!(after["cost_usd"].as_f64(), after["tokens"]["input"].as_f64());
+    disk::write(&own, b"{\"m\":{\"input\":1}}");
+    let refused = bench.run(&["stats"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("prices.json") && refused.stderr.contains("hint:"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
     let bench = planted();
     let gone = "11111111-1111-4111-8111-111111111111";
@@ -144,6 +170,40 @@ fn continue_takes_this_projects_session_before_any_other() {
     disk::write(&bench.claude().join(format!("projects/{}/{id}.jsonl", claude::project_key(&cwd))), line.as_bytes());
     let here = bench.run(&["continue", "--print"]);
     assert!(here.stdout.contains(id), "{}", here.stdout);
+}
+
+#[test]
+fn continue_takes_this_terminals_session_before_this_projects() {
+    let bench = planted();
+    let cwd = bench.cwd().canonicalize().unwrap();
+    let in_project = "22222222-2222-4222-8222-222222222222";
+    let line = format!(
+        "{{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"{in_project}\",\"cwd\":\"{0}\",\"timestamp\":\"2027-01-02T03:04:05.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n",
+        cwd.display()
+    );
+    let key = claude::project_key(&cwd.display().to_string());
+    disk::write(&bench.claude().join(format!("projects/{key}/{in_project}.jsonl")), line.as_bytes());
+    let agent = bench.home().join(".pi/agent");
+    let place = pi::Place::of(cwd.to_str().unwrap());
+    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, place, 3);
+    let session = made.write_to(&agent);
+    let crumb = |folder: &std::path::Path, then: &std::path::Path| {
+        disk::write(
+            &folder.join("terminal-sessions/kitty-7"),
+            format!("{}\n{}\n", then.display(), session.display()).as_bytes(),
+        );
+    };
+    let continued = |window: &str| {
+        let output = bench.command(&["continue", "--print"]).env("KITTY_WINDOW_ID", window).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(continued("7").contains(in_project), "without a crumb the project decides");
+    crumb(&agent, &cwd);
+    let file = session.file_name().unwrap().to_str().unwrap();
+    assert!(continued("7").contains(&made.id) || continued("7").contains(file), "{}", continued("7"));
+    assert!(continued("8").contains(in_project), "another terminal");
+    crumb(&agent, &bench.home());
+    assert!(continued("7").contains(in_project), "a crumb of another folder");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Draft, Environment, Files, Identity, Intention, LockSpec, NewLog, NewSession,
-    Operation, Planned, Settled, StoreIntention, unsupported,
+    Operation, Planned, Settled, Spoken, StoreIntention, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -99,6 +99,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
+
+    /// The text of a record as its view would show it, where it stands in the record; none where only the view tells.
+    fn spoken<'a>(&self, _object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
+        None
+    }
 
     /// A record as it may be shown raw: credentials that the agent keeps inside are replaced, all else stays.
     ///

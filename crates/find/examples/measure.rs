@@ -121,7 +121,8 @@ fn main() {
             size.segments,
             size.blocks,
         );
-        if round == 2 {
+        // A fourth number of 0 leaves the questions out, for profiles of the build alone.
+        if round == 2 && number(3, 1.0) > 0.0 {
             answers(&index, &sources, &files, folder.path());
         }
     }

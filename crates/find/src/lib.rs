@@ -20,15 +20,16 @@ mod source;
 mod stats;
 mod stores_source;
 mod text;
+mod varint;
 
 #[cfg(test)]
 mod tests;
 
 pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
-pub use index::{Index, Progress, Size};
+pub use index::{Backlog, Index, Progress, Size};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use secrets::{Secret, Secrets};
 pub use source::{Form, Source, SourceReader};
-pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};
+pub use stats::{By, Counted, PRICES_AS_OF, Price, Prices, Sum, count};
 pub use stores_source::{Origin, StoreSources};
 pub use text::{Field, extract};

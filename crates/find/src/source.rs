@@ -36,6 +36,8 @@ pub struct Source {
     pub models: Vec<String>,
     /// A title that stands outside of the log; those inside it are found there.
     pub title: Option<String>,
+    /// What its reader knows it by, where a number is quicker than the ref.
+    pub number: usize,
 }
 
 /// How text stands in a source.
@@ -61,6 +63,7 @@ impl Source {
             tags: Vec::new(),
             models: Vec::new(),
             title: None,
+            number: 0,
         }
     }
 

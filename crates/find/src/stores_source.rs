@@ -1,7 +1,5 @@
 //! Sessions and memory files of stores as sources of a search.
 
-use std::collections::{HashMap, HashSet};
-
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
 use boswell_store::{Store, Summary};
@@ -29,10 +27,18 @@ pub enum Origin {
 #[derive(Debug, Default)]
 pub struct StoreSources {
     sources: Vec<Source>,
-    origins: Vec<Origin>,
-    places: HashMap<SessionRef, (Store, String)>,
+    /// Beside the sources: where each comes from, its store, its key there, and whether the index may be built from it.
+    places: Vec<Place>,
+    stores: Vec<Store>,
     sessions: usize,
-    unsettled: HashSet<SessionRef>,
+}
+
+#[derive(Debug)]
+struct Place {
+    origin: Origin,
+    store: usize,
+    key: String,
+    settled: bool,
 }
 
 impl StoreSources {
@@ -49,12 +55,9 @@ impl StoreSources {
         let place = self.sessions;
         self.sessions += 1;
         let located = &summary.located;
-        let Some(key) = &located.key else { return };
+        let Some((key, path)) = located.key.as_ref().zip(summary.path.as_ref()) else { return };
         let facts = &summary.facts;
-        let reference = SessionRef::new(store.dialect().name(), store.backend().describe(key));
-        if generation.is_none() {
-            self.unsettled.insert(reference.clone());
-        }
+        let settled = generation.is_some();
         let generation = generation.unwrap_or(u64::MAX);
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
         let source = Source {
@@ -71,9 +74,10 @@ impl StoreSources {
             tags: facts.tags.clone(),
             models: facts.models.clone(),
             title: facts.title.clone().filter(|title| title_in_log != Some(title)),
-            reference: reference.clone(),
+            reference: SessionRef::new(store.dialect().name(), path),
+            number: 0,
         };
-        self.push(source, Origin::Session(place), store, key);
+        self.push(source, Origin::Session(place), store, key, settled);
     }
 
     /// Adds the memory files that a store's agent keeps.
@@ -101,13 +105,16 @@ impl StoreSources {
             project: Some(project.clone()),
             ..Source::log(reference, stamp, info.size)
         };
-        self.push(source, Origin::Memory { dialect, path, project }, store, &info.key);
+        self.push(source, Origin::Memory { dialect, path, project }, store, &info.key, true);
     }
 
-    fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str) {
-        self.places.insert(source.reference.clone(), (store.clone(), key.to_owned()));
-        self.sources.push(source);
-        self.origins.push(origin);
+    fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str, settled: bool) {
+        let is_last = |last: &Store| last.root() == store.root() && last.dialect().name() == store.dialect().name();
+        if !self.stores.last().is_some_and(is_last) {
+            self.stores.push(store.clone());
+        }
+        self.places.push(Place { origin, store: self.stores.len() - 1, key: key.to_owned(), settled });
+        self.sources.push(Source { number: self.sources.len(), ..source });
     }
 
     /// The sources.
@@ -115,25 +122,30 @@ impl StoreSources {
         &self.sources
     }
 
-    /// Whether the index may be built from the source.
-    pub fn is_settled(&self, source: &Source) -> bool {
-        !self.unsettled.contains(&source.reference)
+    /// Those that the index may be built from.
+    pub fn settled(&self) -> impl Iterator<Item = &Source> {
+        self.sources.iter().zip(&self.places).filter(|(_, place)| place.settled).map(|(source, _)| source)
     }
 
     /// Where a source comes from.
     pub fn origin(&self, source: usize) -> Option<&Origin> {
-        self.origins.get(source)
+        self.places.get(source).map(|place| &place.origin)
+    }
+
+    fn place(&self, source: &Source) -> Option<(&Store, &str)> {
+        let place = self.places.get(source.number)?;
+        Some((self.stores.get(place.store)?, &place.key))
     }
 }
 
 impl SourceReader for StoreSources {
     fn dialect(&self, source: &Source) -> &dyn Dialect {
         let unknown: &'static dyn Dialect = &boswell_dialect::unknown::Unknown;
-        self.places.get(&source.reference).map_or(unknown, |(store, _)| store.dialect())
+        self.place(source).map_or(unknown, |(store, _)| store.dialect())
     }
 
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
-        let Some((store, key)) = self.places.get(&source.reference) else { return Ok(()) };
+        let Some((store, key)) = self.place(source) else { return Ok(()) };
         let bytes = store.backend().open(key)?.read(at, len)?;
         if into.is_empty() {
             *into = bytes;

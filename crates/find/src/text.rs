@@ -4,7 +4,7 @@
 //! are added that a view leaves out: what an agent keeps of a tool's answer only in `toolUseResult`, and every string of a
 //! record that the dialect shows no parts of. Images and other base64 are left out.
 
-use boswell_dialect::Dialect;
+use boswell_dialect::{Dialect, Spoken};
 use boswell_model::json::{Object, Str};
 use boswell_model::{Block, EntryKind, Flags, View};
 
@@ -67,16 +67,28 @@ impl Field {
     }
 }
 
-/// Hands over every piece of text of a record, and gives back the view it came from.
+/// Hands over every piece of text of a record.
 pub fn extract(
     dialect: &dyn Dialect,
     object: &Object<'_>,
     kind: EntryKind,
     flags: Flags,
     sink: &mut dyn FnMut(Field, &str),
-) -> View {
-    let view = dialect.view(object);
-    let spoken = spoken_field(kind, flags);
+) {
+    let field = spoken_field(kind, flags);
+    match dialect.spoken(object) {
+        Some(parts) => {
+            parts.iter().for_each(|part| part_text(*part, field, sink));
+            if let Some(own) = object.get("toolUseResult") {
+                let shown = |token: &[u8]| parts.iter().any(|part| says(*part, token));
+                strings_but(own.bytes(), &shown, &mut |text| sink(Field::Result, text));
+            }
+        }
+        None => extract_view(&dialect.view(object), object, kind, field, sink),
+    }
+}
+
+fn extract_view(view: &View, object: &Object<'_>, kind: EntryKind, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
     for block in &view.blocks {
         block_text(block, spoken, sink);
     }
@@ -95,12 +107,39 @@ pub fn extract(
         }
     } else if let Some(own) = object.get("toolUseResult") {
         strings(own.bytes(), &mut |text| {
-            if !shown(&view, text) {
+            if !shown(view, text) {
                 sink(Field::Result, text);
             }
         });
     }
-    view
+}
+
+fn part_text(part: Spoken<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+    match part {
+        Spoken::Text(text) => sink(spoken, &text.to_text()),
+        Spoken::Thinking(text) => sink(Field::Thinking, &text.to_text()),
+        Spoken::Call(name, input) => {
+            sink(Field::Call, &name.map(|name| name.to_text()).unwrap_or_default());
+            strings(input, &mut |text| sink(Field::Call, text));
+        }
+        Spoken::Result(text) => sink(Field::Result, &text.to_text()),
+        Spoken::Other(json) => strings(json, &mut |text| sink(spoken, text)),
+    }
+}
+
+/// Whether a text that the agent keeps twice is in what is said already, both as they are written in the record.
+fn says(part: Spoken<'_>, token: &[u8]) -> bool {
+    let (Spoken::Text(said) | Spoken::Result(said)) = part else { return false };
+    let (said, token) =
+        (said.escaped(), token.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(token));
+    // What begins in the middle of an escape is not the same text.
+    let whole = |at: usize| at.checked_sub(1).and_then(|before| said.get(before)) != Some(&b'\\');
+    if said.starts_with(token) || said.ends_with(token) && whole(said.len() - token.len()) {
+        return true;
+    }
+    let begin = token.get(..token.len().min(24)).unwrap_or(token);
+    let mut places = memchr::memmem::find_iter(said, begin).take(64);
+    places.any(|at| whole(at) && said.get(at..).is_some_and(|rest| rest.starts_with(token)))
 }
 
 fn spoken_field(kind: EntryKind, flags: Flags) -> Field {
@@ -152,19 +191,24 @@ fn holds(text: &[u8], part: &[u8]) -> bool {
 ///
 /// Goes from quote to quote, so depth costs nothing. What is no JSON gives some of its text, never a panic.
 fn strings(json: &[u8], sink: &mut dyn FnMut(&str)) {
+    strings_but(json, &|_| false, sink);
+}
+
+/// The same without those that `skip` wants left out; it is asked about tokens as they are written.
+fn strings_but(json: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&str)) {
     let mut at = 0;
     while let Some(step) = json.get(at..).and_then(|rest| memchr::memchr(b'"', rest)) {
         let start = at + step;
-        numbers(json.get(at..start).unwrap_or(b""), sink);
+        numbers(json.get(at..start).unwrap_or(b""), skip, sink);
         let end = string_end(json, start);
         let token = json.get(start..end).unwrap_or(b"\"\"");
         let is_key = json.get(end..).and_then(|rest| rest.iter().find(|b| !b.is_ascii_whitespace())) == Some(&b':');
-        if !(is_key && is_plain_key(token)) {
+        if !(is_key && is_plain_key(token) || skip(token)) {
             sink(&Str::trusted(token).to_text());
         }
         at = end;
     }
-    numbers(json.get(at..).unwrap_or(b""), sink);
+    numbers(json.get(at..).unwrap_or(b""), skip, sink);
 }
 
 fn string_end(json: &[u8], start: usize) -> usize {
@@ -183,13 +227,15 @@ fn is_plain_key(token: &[u8]) -> bool {
     token.len() <= 42 && token.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'"' | b'_' | b'-' | b'$'))
 }
 
-fn numbers(between: &[u8], sink: &mut dyn FnMut(&str)) {
+fn numbers(between: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&str)) {
     if !between.iter().any(u8::is_ascii_digit) {
         return;
     }
     let part_of_number = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
     for part in between.split(|b| !part_of_number(b)).filter(|part| part.iter().any(u8::is_ascii_digit)) {
-        sink(std::str::from_utf8(part).unwrap_or_default());
+        if !skip(part) {
+            sink(std::str::from_utf8(part).unwrap_or_default());
+        }
     }
 }
 
@@ -213,6 +259,17 @@ mod tests {
         );
         let deep = format!("{}\"x\"{}", "[".repeat(200_000), "]".repeat(200_000));
         assert_eq!(all(&deep), ["x"]);
+    }
+
+    #[test]
+    fn what_is_kept_twice_is_left_out_only_where_it_is_the_same_text() {
+        let said = |said: &'static str| Spoken::Result(Str::trusted(said.as_bytes()));
+        assert!(says(said(r#""one two three""#), br#""two""#) && says(said(r#""a 1.5""#), b"1.5"));
+        assert!(says(said(r#""line\nnext""#), br#""\nnext""#));
+        // A backslash and the letter n, as against the end of a line.
+        assert!(!says(said(r#""dir\\next""#), br#""\next""#));
+        assert!(!says(said(r#""one""#), br#""one more""#));
+        assert!(!says(Spoken::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
     }
 
     #[test]

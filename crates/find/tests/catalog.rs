@@ -6,7 +6,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{By, Catalog, Counted, Entry, Wanted, count};
+use boswell_find::{By, Catalog, Counted, Entry, Prices, Wanted, count};
 use boswell_model::Instant;
 use boswell_store::Stores;
 use boswell_testkit::{bench_corpus, corpus, disk};
@@ -280,7 +280,7 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
         .collect();
     let items = catalog.items(&entries).unwrap();
     for by in [By::Total, By::Day, By::Project, By::Agent, By::Model] {
-        let sums = count(&counted, items.clone(), by);
+        let sums = count(&counted, items.clone(), by, &Prices::default());
         let output: u64 = sums.values().filter_map(|sum| sum.usage.output).sum();
         assert_eq!(output, honest, "{by:?}");
     }
@@ -314,7 +314,7 @@ fn pi_output(folder: &Path, dialect: &str) -> u64 {
     let counted: Vec<Counted<'_>> = (summaries.iter().enumerate())
         .map(|(conversation, summary)| Counted { summary, agent: dialect, conversation, store: 0 })
         .collect();
-    let sums = count(&counted, catalog.items(&entries).unwrap(), By::Total);
+    let sums = count(&counted, catalog.items(&entries).unwrap(), By::Total, &Prices::default());
     sums.values().filter_map(|sum| sum.usage.output).sum()
 }
 

@@ -26,6 +26,11 @@ pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
     links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
 ) -> Vec<Conversation> {
+    let links: Vec<Vec<Elsewhere>> = sessions.iter().map(|(store, summary)| links(*store, summary)).collect();
+    if links.iter().all(Vec::is_empty) {
+        let alone = |front| Conversation { front, linked: Vec::new(), dangling: Vec::new() };
+        return sessions.into_iter().map(alone).collect();
+    }
     let mut by_ref: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (index, (_, summary)) in sessions.iter().enumerate() {
         let dialect = summary.reference.dialect.clone();
@@ -36,10 +41,10 @@ pub(crate) fn join(
     }
     let mut taken = vec![false; sessions.len()];
     let mut joined: Vec<(Vec<usize>, Vec<Elsewhere>)> = Vec::new();
-    for (index, (store, summary)) in sessions.iter().enumerate() {
+    for (index, elsewhere) in links.into_iter().enumerate() {
         let mut mine = Vec::new();
         let mut dangling = Vec::new();
-        for (dialect, id) in links(*store, summary) {
+        for (dialect, id) in elsewhere {
             let others = by_ref.get(&(dialect.to_owned(), id.clone())).cloned().unwrap_or_default();
             let others: Vec<usize> = others.into_iter().filter(|other| *other != index).collect();
             if others.is_empty() {

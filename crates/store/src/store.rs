@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
-use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
+use boswell_model::{Error, ErrorKind, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::Blobs;
@@ -130,11 +130,6 @@ impl Store {
         let disk = self.writing.as_ref().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |w| Arc::clone(&w.disk));
         let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
         Some(Blobs::new(disk, &self.root, &unique))
-    }
-
-    /// Adds what small files beside a log say of the session.
-    pub fn fold_side_files(&self, located: &Located, facts: &mut Facts) -> Result<()> {
-        self.dialect.fold_side_files(&BackendFiles(self.backend()), located, facts)
     }
 
     /// Files that belong to a session beside its log.

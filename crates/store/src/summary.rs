@@ -19,8 +19,8 @@ pub struct Summary {
     pub located: Located,
     /// Path of its log.
     pub path: Option<String>,
-    /// What is known of it.
-    pub facts: Facts,
+    /// What is known of it. Boxed, because lists move thousands of summaries about.
+    pub facts: Box<Facts>,
     /// Whether the whole log was read: only then counts are known.
     pub complete: bool,
     /// Records seen, the header aside; all of them if `complete`.
@@ -56,7 +56,7 @@ impl Summary {
             records: Summary::records_of(&read.log),
             conversation: read.log.heads.iter().any(|head| head.kind.is_conversation()),
             gaps: read.log.gaps.len() as u64,
-            facts: read.facts,
+            facts: Box::new(read.facts),
             leaf,
         })
     }

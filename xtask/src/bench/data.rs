@@ -66,6 +66,26 @@ pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
     Ok(home.join(".claude"))
 }
 
+/// The root of a Claude store with ten thousand sessions.
+pub(crate) fn ten_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
+    let home = data.join("c1000");
+    once(&home, || {
+        bench_corpus::generate(&home, 10_000, 950.0, 2, false);
+        Ok(String::new())
+    })?;
+    Ok(home.join(".claude"))
+}
+
+/// The root of a Claude store with a thousand sessions, some of them damaged, and a line of 60 MB.
+pub(crate) fn damaged_sessions(data: &Path) -> Outcome<PathBuf> {
+    let home = data.join("c100-damaged");
+    once(&home, || {
+        bench_corpus::generate(&home, SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED, true);
+        Ok(String::new())
+    })?;
+    Ok(home.join(".claude"))
+}
+
 /// Makes what belongs into `folder`, unless an earlier run finished doing so, and gives what `make` had to say.
 fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
     // Written last, so that an interrupted run leaves nothing that looks whole.

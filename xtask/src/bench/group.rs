@@ -3,6 +3,7 @@
 use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
 use super::context_1gb::Context1Gb;
 use super::context_native_1gb::ContextNative1Gb;
+use super::find::{FirstIndex, Refresh, Scan, Search, UsageReport};
 use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
@@ -33,4 +34,9 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Context1Gb,
     &Records1Gb,
     &ReadAll,
+    &FirstIndex,
+    &Refresh,
+    &Search,
+    &Scan,
+    &UsageReport,
 ];

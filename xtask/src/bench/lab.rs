@@ -47,7 +47,15 @@ impl Lab {
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             environment: vec![("BOSWELL_HOME", home.join("boswell")), ("HOME", home.clone())],
             forget: Some(home),
+            before: None,
+            may_find_nothing: false,
         }
+    }
+
+    /// A run of boswell in a home that stays.
+    pub(crate) fn boswell_at(&self, home: &Path, arguments: &[&str]) -> Job {
+        let environment = vec![("BOSWELL_HOME", home.to_owned()), ("HOME", home.to_owned())];
+        Job { environment, forget: None, ..self.boswell(arguments) }
     }
 
     /// Read and newline split of everything below a path.
@@ -57,6 +65,8 @@ impl Lab {
             arguments: vec!["baseline".to_owned(), "split".to_owned(), path.display().to_string()],
             environment: Vec::new(),
             forget: None,
+            before: None,
+            may_find_nothing: false,
         }
     }
 
@@ -67,6 +77,8 @@ impl Lab {
             arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
             environment: Vec::new(),
             forget: None,
+            before: None,
+            may_find_nothing: false,
         })
     }
 
@@ -87,6 +99,37 @@ impl Lab {
             baseline: table::seconds(median(&mut their_times)),
             ratio: median(&mut ratios),
             target,
+        })
+    }
+
+    /// Middle CPU seconds of a job.
+    pub(crate) fn cpu(&self, job: &Job) -> Outcome<f64> {
+        let runs = self.runs_per_sample(job)?;
+        let mut times = (0..self.repeats).map(|_| self.meter.cpu_seconds(job, runs)).collect::<Outcome<Vec<_>>>()?;
+        Ok(median(&mut times))
+    }
+
+    /// CPU of a job against a figure from elsewhere.
+    pub(crate) fn allowed(&self, case: &str, ours: &Job, allowed: f64, target: Target) -> Outcome<Row> {
+        let spent = self.cpu(ours)?;
+        Ok(Row {
+            case: case.to_owned(),
+            ours: table::seconds(spent),
+            baseline: format!("allowed {}", table::seconds(allowed)),
+            ratio: spent / allowed,
+            target: Some(target),
+        })
+    }
+
+    /// Peak memory of a job against a limit.
+    pub(crate) fn peak(&self, case: &str, ours: &Job, limit: u64) -> Outcome<Row> {
+        let peak = self.meter.peak_memory(ours)?;
+        Ok(Row {
+            case: case.to_owned(),
+            ours: table::mebibytes(peak),
+            baseline: format!("allowed {}", table::mebibytes(limit)),
+            ratio: peak as f64 / limit as f64,
+            target: Some(Target::AtMost(1.0)),
         })
     }
 

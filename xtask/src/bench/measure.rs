@@ -18,6 +18,10 @@ pub(crate) struct Job {
     pub(crate) environment: Vec<(&'static str, PathBuf)>,
     /// Removed before every run, so that nothing kept from the last one helps.
     pub(crate) forget: Option<PathBuf>,
+    /// A file, and what is added to its end before every run.
+    pub(crate) before: Option<(PathBuf, String)>,
+    /// Whether exit 1 is an answer: nothing was found.
+    pub(crate) may_find_nothing: bool,
 }
 
 impl Job {
@@ -34,9 +38,27 @@ impl Job {
     }
 
     fn reset(&self) -> Outcome {
+        if let Some((file, text)) = &self.before {
+            std::io::Write::write_all(&mut std::fs::OpenOptions::new().append(true).open(file)?, text.as_bytes())?;
+        }
         match self.forget.as_deref().map(std::fs::remove_dir_all) {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
+        }
+    }
+
+    fn is_fine(&self, status: std::process::ExitStatus) -> bool {
+        status.success() || self.may_find_nothing && status.code() == Some(1)
+    }
+
+    /// What it prints.
+    pub(crate) fn output(&self) -> Outcome<String> {
+        self.reset()?;
+        let output = self.command().stdout(Stdio::piped()).output().map_err(|error| self.failed(&error))?;
+        if self.is_fine(output.status) {
+            Ok(String::from_utf8(output.stdout)?)
+        } else {
+            Err(self.failed(&output.status))
         }
     }
 
@@ -56,7 +78,7 @@ impl Job {
             }
         }
         let status = child.wait()?;
-        if status.success() { Ok(lines) } else { Err(self.failed(&status)) }
+        if self.is_fine(status) { Ok(lines) } else { Err(self.failed(&status)) }
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> Box<dyn std::error::Error> {
@@ -87,7 +109,7 @@ impl Meter {
             job.reset()?;
             let before = children_ticks()?;
             let status = job.command().status().map_err(|error| job.failed(&error))?;
-            if !status.success() {
+            if !job.is_fine(status) {
                 return Err(job.failed(&status));
             }
             ticks += children_ticks()? - before;
@@ -99,13 +121,13 @@ impl Meter {
     pub(crate) fn peak_memory(&self, job: &Job) -> Outcome<u64> {
         job.reset()?;
         let Some(time) = &self.gnu_time else {
-            return polled_peak(job.command().spawn().map_err(|error| job.failed(&error))?);
+            return polled_peak(job, job.command().spawn().map_err(|error| job.failed(&error))?);
         };
         let mut command = timed(time, &self.scratch);
         command.arg(&job.program).args(&job.arguments);
         job.dress(&mut command);
         let status = command.status()?;
-        if status.success() { kilobytes_in(&self.scratch) } else { Err(job.failed(&status)) }
+        if job.is_fine(status) { kilobytes_in(&self.scratch) } else { Err(job.failed(&status)) }
     }
 }
 
@@ -127,7 +149,7 @@ fn kilobytes_in(report: &Path) -> Outcome<u64> {
     Ok(1024 * last.trim().parse::<u64>().map_err(|_| format!("time reported `{last}` as peak memory"))?)
 }
 
-fn polled_peak(mut child: Child) -> Outcome<u64> {
+fn polled_peak(job: &Job, mut child: Child) -> Outcome<u64> {
     let status_file = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     loop {
@@ -135,7 +157,7 @@ fn polled_peak(mut child: Child) -> Outcome<u64> {
             peak = peak.max(high_water_mark(&status).unwrap_or(0));
         }
         match child.try_wait()? {
-            Some(status) if status.success() => return Ok(peak),
+            Some(status) if job.is_fine(status) => return Ok(peak),
             Some(status) => return Err(format!("the measured program ended with {status}").into()),
             None => std::thread::sleep(Duration::from_millis(1)),
         }

@@ -11,6 +11,7 @@ mod context_1gb;
 mod context_native_1gb;
 mod counting_disk;
 mod data;
+mod find;
 mod fsyncs;
 mod group;
 mod in_turn;

@@ -71,7 +71,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         conversations.append(&mut gone);
     }
     let found_any = !conversations.is_empty();
-    let mut rows: Vec<Conversation> = conversations.into_iter().filter(takes).collect();
+    let mut rows: Vec<&Conversation> = conversations.iter().filter(|it| takes(it)).collect();
     sort(&mut rows, args.sort);
     let total = rows.len();
     if let Some(cursor) = &args.cursor {
@@ -80,7 +80,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     }
     let limit = args.limit.unwrap_or(usize::MAX);
     let more = rows.len().saturating_sub(args.offset) > limit;
-    let page: Vec<Conversation> = rows.into_iter().skip(args.offset).take(limit).collect();
+    let page: Vec<&Conversation> = rows.into_iter().skip(args.offset).take(limit).collect();
     let mut out = Output::paged(machine);
     if out.json {
         for conversation in &page {
@@ -106,7 +106,7 @@ pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summar
     std::iter::once(&conversation.front).chain(&conversation.linked).map(|(_, summary)| summary)
 }
 
-fn sort(rows: &mut [Conversation], by: Sort) {
+fn sort(rows: &mut [&Conversation], by: Sort) {
     // Ids break ties, so that the order never depends on how a folder happens to be read.
     rows.sort_by(|a, b| {
         let (x, y) = (&a.front.1, &b.front.1);
@@ -128,7 +128,7 @@ pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     counted.then_some(summary.facts.messages).or(summary.facts.stated.messages)
 }
 
-fn cursor_place(rows: &[Conversation], cursor: &str) -> Result<usize> {
+fn cursor_place(rows: &[&Conversation], cursor: &str) -> Result<usize> {
     let place = rows.iter().position(|c| c.front.1.reference.to_string() == cursor);
     place.map(|at| at + 1).ok_or_else(|| {
         Error::new(ErrorKind::Invalid, format!("the cursor `{}` fits no session of this list", cursor.escape_debug()))
@@ -137,7 +137,7 @@ fn cursor_place(rows: &[Conversation], cursor: &str) -> Result<usize> {
     })
 }
 
-fn page_line(page: &[Conversation], total: usize, more: bool, now: Instant) -> Json {
+fn page_line(page: &[&Conversation], total: usize, more: bool, now: Instant) -> Json {
     let cursor = page.last().filter(|_| more).map(|c| c.front.1.reference.to_string());
     Json::object()
         .with("v", 1)
@@ -157,7 +157,7 @@ fn matches(side: &Summary, text: &str) -> bool {
     all.any(|t| t.to_lowercase().contains(text))
 }
 
-fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
+fn table(machine: &Machine, page: &[&Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
     // What is left is shared by folder and name, and each keeps enough to be told from others.
@@ -199,7 +199,7 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
 }
 
 /// How much of the ids must be shown so that each can be typed again: eight characters, or more where they begin alike.
-fn unique_width(page: &[Conversation]) -> usize {
+fn unique_width(page: &[&Conversation]) -> usize {
     let mut ids: Vec<&str> = page.iter().map(|c| c.front.1.reference.id.as_str()).collect();
     ids.sort_unstable();
     let alike = |pair: &[&str]| match pair {

@@ -106,7 +106,7 @@ fn said(
         summary.is_some_and(|summary| summary.hidden() != Some("subagent") && filter.takes_side(summary))
     };
     let (places, sources): (Vec<usize>, Vec<_>) =
-        all.sources().iter().enumerate().filter(|(index, _)| fits(*index)).map(|(i, s)| (i, s.clone())).unzip();
+        all.sources().iter().enumerate().filter(|(index, _)| fits(*index)).unzip();
     let results = library.index().search(&query, &sources, &all, &Effort { workers: workers(), go_on: &|| true })?;
     let mut open: HashMap<usize, Option<Session>> = HashMap::new();
     let mut prompts = Vec::new();

@@ -78,7 +78,7 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
         None => false,
     };
     let (places, sources): (Vec<usize>, Vec<_>) =
-        all.sources().iter().enumerate().filter(|(index, _)| wanted(*index)).map(|(i, s)| (i, s.clone())).unzip();
+        all.sources().iter().enumerate().filter(|(index, _)| wanted(*index)).unzip();
     let index = library.index();
     let effort = Effort { workers: workers(), go_on: &|| true };
     let results = index.search(&query, &sources, &all, &effort)?;

@@ -1,11 +1,12 @@
 //! `stats`: what was said, done and paid for.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::ExitCode;
 
-use boswell_find::{By, Counted, PRICES_AS_OF, Sum, Wanted, count};
+use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Wanted, count};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, StoreId, Summary};
 use clap::{Args, ValueEnum};
 
@@ -63,6 +64,7 @@ fn place(store: StoreId, summary: &Summary) -> Place {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
+    let prices = prices(machine)?;
     let only = args.session.as_deref().map(|session| machine.resolve(session)).transpose()?;
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
@@ -95,17 +97,16 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     }
     let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
     let mut out = Output::paged(machine);
-    let total = count(&counted, items.clone(), By::Total).remove("").unwrap_or_default();
+    let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
+    let sums = count(&counted, items, by, &prices);
     match args.by {
-        Some(by) => {
-            let (by, word) = by.by();
-            table(machine, word, &count(&counted, items, by), &mut out)?;
-        }
-        None => whole(&total, &mut out)?,
+        Some(_) => table(machine, word, &sums, &prices, &mut out)?,
+        None => whole(sums.get("").unwrap_or(&Sum::default()), &prices, &mut out)?,
     }
     out.finish()?;
-    if !machine.quiet && !machine.json && !total.unpriced.is_empty() {
-        let models: Vec<_> = total.unpriced.iter().map(|model| one_line(model)).collect();
+    let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
+    if !machine.quiet && !machine.json && !unpriced.is_empty() {
+        let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
         failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
     }
     say_unkept(machine, library.unkept.as_ref());
@@ -113,7 +114,20 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shape_of(by: &str, key: Option<&str>, sum: &Sum) -> Json {
+/// The prices of the table, and those that the user wrote into `prices.json` in boswell's folder.
+fn prices(machine: &Machine) -> Result<Prices> {
+    let home = machine.home.as_ref().filter(|home| home.is_dir());
+    let Some(path) = home.map(|home| home.join("prices.json")) else { return Ok(Prices::default()) };
+    match durable::read(&RealDisk, &path)? {
+        Some(bytes) => Prices::parse(&bytes).map_err(|error| {
+            let why = error.reason().unwrap_or("they are not as they should be").to_owned();
+            error.because(format!("in `{}` {why}", path.display()))
+        }),
+        None => Ok(Prices::default()),
+    }
+}
+
+fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {
     let known = |count: u64| (by != "model").then_some(count);
     let kinds = sum.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
     Json::object()
@@ -132,12 +146,13 @@ fn shape_of(by: &str, key: Option<&str>, sum: &Sum) -> Json {
         .with("cost_usd", sum.usage.cost)
         .with("unpriced_models", sum.unpriced.clone())
         .with("prices_as_of", PRICES_AS_OF)
+        .with("prices_overridden", !prices.is_bundled())
         .with("complete", !sum.partial)
 }
 
-fn whole(sum: &Sum, out: &mut Output) -> Result<()> {
+fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(&shape_of("total", None, sum));
+        return out.object(&shape_of("total", None, sum, prices));
     }
     let mut row = |name: &str, value: String| out.line(&format!("{}  {value}", fit(name, 12)));
     row("sessions", grouped(sum.sessions))?;
@@ -165,7 +180,7 @@ fn whole(sum: &Sum, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, out: &mut Output) -> Result<()> {
+fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, prices: &Prices, out: &mut Output) -> Result<()> {
     let mut rows: Vec<(&String, &Sum)> = sums.iter().collect();
     if by != "day" {
         let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
@@ -173,7 +188,7 @@ fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, out: &mut Ou
     }
     if out.json {
         for (key, sum) in rows {
-            out.object(&shape_of(by, Some(key.as_str()).filter(|key| !key.is_empty()), sum))?;
+            out.object(&shape_of(by, Some(key.as_str()).filter(|key| !key.is_empty()), sum, prices))?;
         }
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! A place to run the program in: no variables but those named here, folders of its own.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -59,7 +59,12 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        let output = self.command(args).output().unwrap();
+        Ran::of(&self.command(args).output().unwrap())
+    }
+}
+
+impl Ran {
+    pub(crate) fn of(output: &Output) -> Ran {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let stdout = text(&output.stdout);
         let lines = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

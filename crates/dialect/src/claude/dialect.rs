@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use boswell_model::json::Object;
 use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, Result, SessionView, Slot, Tip, View};
 
-use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, tip, view};
+use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, spoken, tip, view};
 use crate::{
     Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
-    SideFile, Support,
+    SideFile, Spoken, Support,
 };
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
@@ -93,6 +93,10 @@ impl Dialect for Claude {
 
     fn view(&self, object: &Object<'_>) -> View {
         view::view(object)
+    }
+
+    fn spoken<'a>(&self, object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
+        spoken::spoken(object)
     }
 
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {

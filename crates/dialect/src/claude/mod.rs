@@ -21,6 +21,7 @@ mod resume;
 mod sessions_index;
 mod siblings;
 mod side_files;
+mod spoken;
 mod tip;
 mod view;
 

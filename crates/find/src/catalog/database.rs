@@ -7,15 +7,16 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 3;
 /// How long another process may hold the file before we do without.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
+CREATE TABLE store(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE session(
   id INTEGER PRIMARY KEY,
-  place TEXT NOT NULL UNIQUE,
-  store TEXT NOT NULL,
+  store INTEGER NOT NULL,
+  place TEXT NOT NULL,
   dialect TEXT NOT NULL,
   name TEXT NOT NULL,
   dev INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
@@ -25,18 +26,10 @@ CREATE TABLE session(
   generation INTEGER NOT NULL,
   upto INTEGER NOT NULL,
   gone INTEGER NOT NULL,
-  kept BLOB
+  kept BLOB,
+  UNIQUE(store, place)
 );
-CREATE TABLE usage(
-  session INTEGER NOT NULL,
-  key TEXT,
-  at INTEGER,
-  model TEXT,
-  relayed INTEGER NOT NULL,
-  input INTEGER, output INTEGER, cache_read INTEGER, cache_write INTEGER, reasoning INTEGER,
-  cost REAL
-);
-CREATE INDEX usage_of_session ON usage(session);
+CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
 ";
 
 /// Opens the file, or makes it. One that is damaged or of another version is deleted first.

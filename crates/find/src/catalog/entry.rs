@@ -1,10 +1,13 @@
 //! A session of the catalog.
 
+use std::sync::Arc;
+
 use boswell_dialect::Located;
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
-use super::kept::Kept;
+use super::folders::Folders;
+use super::kept::Packed;
 use super::ledger::Item;
 
 /// The generation of what could not be written down: the index must not rely on it.
@@ -20,14 +23,22 @@ pub struct Entry {
     /// Grows when its bytes were changed other than by appending.
     pub generation: u64,
     pub(super) row: i64,
-    pub(super) kept: Option<Kept>,
+    pub(super) kept: Option<Packed>,
     /// For which length of the log `kept` holds; none if for none.
     pub(super) upto: Option<u64>,
     /// What it cost, where that could not be written down.
     pub(super) items: Vec<Item>,
+    /// The folders that the listing saw.
+    pub(super) folders: Arc<Folders>,
 }
 
 impl Entry {
+    /// A session about which nothing is written down.
+    pub(super) fn new(store: StoreId, located: Located, folders: &Arc<Folders>) -> Entry {
+        let folders = Arc::clone(folders);
+        Entry { store, located, generation: UNSETTLED, row: 0, kept: None, upto: None, items: Vec::new(), folders }
+    }
+
     /// Whether its generation was written down, so that the index may rely on it.
     pub fn is_settled(&self) -> bool {
         self.generation != UNSETTLED
@@ -35,13 +46,12 @@ impl Entry {
 
     /// Whether all that is known of it holds for the log as it is now, and the whole of it was read.
     pub fn is_current(&self) -> bool {
-        self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(|kept| kept.complete)
+        self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(Packed::is_complete)
     }
 
     /// The title that its log is known to state.
     pub fn title_in_log(&self) -> Option<&str> {
-        let kept = self.kept.as_ref().filter(|kept| kept.complete && self.located.row.is_none())?;
-        kept.facts.title.as_deref()
+        self.kept.as_ref().filter(|kept| kept.is_complete() && self.located.row.is_none())?.title()
     }
 
     /// Whether what is known of it was read from the log as it is now.
@@ -58,10 +68,10 @@ impl Entry {
     ///
     /// Counts are left out unless the whole log was read as it is now. What stands in side files is read here.
     pub fn summary(&self, store: &Store) -> Result<Summary> {
-        let kept = self.kept.clone().unwrap_or_default();
+        let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
         let mut facts = kept.facts;
-        store.fold_side_files(&self.located, &mut facts)?;
+        store.dialect().fold_side_files(&self.folders.files(store.backend()), &self.located, &mut facts)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.located.id),
             located: self.located.clone(),

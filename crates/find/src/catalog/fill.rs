@@ -8,7 +8,7 @@ use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::{ObjectReader, Store, Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
-use super::kept::Kept;
+use super::kept::{Kept, Packed};
 use super::ledger::{self, Item};
 use super::{Catalog, Entry};
 
@@ -75,10 +75,10 @@ impl Catalog {
 
     /// Writes down what was read, and puts it into the entries.
     fn keep(&mut self, entries: &mut [Entry], done: &mut Vec<Done>, filled: &mut Filled) -> Result<()> {
-        let mut fine: Vec<(usize, Kept, Vec<Item>)> = Vec::new();
+        let mut fine: Vec<(usize, Packed, Vec<Item>)> = Vec::new();
         for (index, result) in done.drain(..) {
             match result {
-                Ok((kept, items)) => fine.push((index, kept, items)),
+                Ok((kept, items)) => fine.push((index, kept.pack(), items)),
                 Err(error) => filled.errors.push((index, error)),
             }
         }
@@ -103,7 +103,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn write_kept(&mut self, entries: &[Entry], fine: &[(usize, Kept, Vec<Item>)]) -> Result<()> {
+    fn write_kept(&mut self, entries: &[Entry], fine: &[(usize, Packed, Vec<Item>)]) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
@@ -114,7 +114,7 @@ impl Catalog {
             let changed = tx
                 .prepare_cached("UPDATE session SET kept=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
                 .and_then(|mut update| {
-                    update.execute(params![kept.encode(), size, entry.row, entry.generation.cast_signed()])
+                    update.execute(params![kept.to_bytes(), size, entry.row, entry.generation.cast_signed()])
                 })
                 .map_err(fault)?;
             if changed > 0 {
@@ -180,7 +180,7 @@ fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>
     let records = Summary::records_of(&read.log);
     let conversation = read.log.heads.iter().any(|head| head.kind.is_conversation());
     let gaps = read.log.gaps.len() as u64;
-    Ok((Kept { facts: read.facts, records, gaps, conversation, leaf, complete: true }, items))
+    Ok((Kept { facts: Box::new(read.facts), records, gaps, conversation, leaf, complete: true }, items))
 }
 
 /// Records of a log that is open.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_model::{Facts, Result, SessionRef};
 
 use super::Catalog;
-use super::kept::Kept;
+use super::kept::Packed;
 
 /// A session whose log is gone.
 #[derive(Debug, Clone)]
@@ -24,12 +24,14 @@ impl Catalog {
         let fault = |error| self.fault(error);
         let mut all = self
             .db
-            .prepare_cached("SELECT dialect, name, store, kept FROM session WHERE gone=1 ORDER BY id")
+            .prepare_cached(
+                "SELECT s.dialect, s.name, store.name, s.kept FROM session s JOIN store ON store.id=s.store WHERE s.gone=1 ORDER BY s.id",
+            )
             .map_err(fault)?;
         let rows = all.query_map([], |row| {
             let (dialect, name, store): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let kept: Option<Vec<u8>> = row.get(3)?;
-            let facts = kept.as_deref().and_then(Kept::decode).map(|kept| kept.facts).unwrap_or_default();
+            let facts = kept.and_then(Packed::from_bytes).map(|kept| *kept.unpack().facts).unwrap_or_default();
             let root = store.split_once('\n').map_or("", |(_, root)| root).into();
             Ok(Ghost { reference: SessionRef::new(dialect, name), root, facts })
         });

@@ -1,14 +1,19 @@
-//! What the catalog keeps of a session: facts as JSON, without what stands in side files.
+//! What the catalog keeps of a session: its facts packed into few bytes, without what stands in side files.
+//!
+//! A list unpacks every session that there is, so unpacking must cost next to nothing. Flags and the title come first and can
+//! be read alone; of all else only what is known is there, each value behind a letter. A checksum ends it.
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::{Json, Raw};
-use boswell_model::{Facts, Instant, Stated, Usage};
+use boswell_model::Facts;
+
+use super::packing::{Out, time, usage};
+use crate::varint::{self, Reader};
 
 /// What was read of a session, as far as it was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
-    pub(super) facts: Facts,
+    pub(super) facts: Box<Facts>,
     pub(super) records: u64,
     pub(super) gaps: u64,
     /// Whether a message or something else of a conversation was seen.
@@ -18,189 +23,246 @@ pub(super) struct Kept {
     pub(super) complete: bool,
 }
 
-fn map(from: &BTreeMap<String, String>) -> Json {
-    Json::Object(from.iter().map(|(key, value)| (key.clone(), Json::from(value))).collect())
-}
+/// The same in few bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Packed(Vec<u8>);
 
-fn usage(usage: &Usage) -> Json {
-    Json::object()
-        .with_some("input", usage.input)
-        .with_some("output", usage.output)
-        .with_some("cache_read", usage.cache_read)
-        .with_some("cache_write", usage.cache_write)
-        .with_some("reasoning", usage.reasoning)
-        .with_some("cost", usage.cost)
+const COMPLETE: u8 = 1;
+const CONVERSATION: u8 = 2;
+const PINNED: u8 = 4;
+const ARCHIVED: u8 = 8;
+const TITLED: u8 = 16;
+
+impl Packed {
+    /// None for what [`Kept::pack`] did not write.
+    pub(super) fn from_bytes(mut bytes: Vec<u8>) -> Option<Packed> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        if crc32fast::hash(body).to_le_bytes() != *sum {
+            return None;
+        }
+        bytes.truncate(bytes.len() - 4);
+        Some(Packed(bytes))
+    }
+
+    /// Its bytes, to be written down.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.0.clone();
+        bytes.extend_from_slice(&crc32fast::hash(&self.0).to_le_bytes());
+        bytes
+    }
+
+    /// Whether the whole log was read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.first().is_some_and(|flags| flags & COMPLETE != 0)
+    }
+
+    /// The title, without a look at the rest.
+    pub(super) fn title(&self) -> Option<&str> {
+        let (flags, rest) = self.0.split_first()?;
+        if flags & TITLED == 0 { None } else { Reader::new(rest).text() }
+    }
+
+    /// Everything; as much as can be read of what an older version wrote.
+    pub(super) fn unpack(&self) -> Kept {
+        let Some((flags, rest)) = self.0.split_first() else { return Kept::default() };
+        let mut kept =
+            Kept { complete: flags & COMPLETE != 0, conversation: flags & CONVERSATION != 0, ..Kept::default() };
+        (kept.facts.pinned, kept.facts.archived) = (flags & PINNED != 0, flags & ARCHIVED != 0);
+        let mut reader = Reader::new(rest);
+        if flags & TITLED != 0 {
+            kept.facts.title = reader.text().map(str::to_owned);
+        }
+        while let Some([letter]) = reader.bytes(1) {
+            if kept.take(*letter, &mut reader).is_none() {
+                break;
+            }
+        }
+        kept
+    }
 }
 
 impl Kept {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let facts = &self.facts;
-        let labels = facts
-            .labels
-            .iter()
-            .map(|(entry, label)| Json::Array(vec![Json::from(entry), label.as_ref().map_or(Json::Null, Json::from)]));
-        Json::object()
-            .with("records", self.records)
-            .with("gaps", self.gaps)
-            .with("conversation", self.conversation)
-            .with_some("leaf", self.leaf.as_deref())
-            .with("complete", self.complete)
-            .with_some("id", facts.id.as_deref())
-            .with_some("title", facts.title.as_deref())
-            .with_some("title_source", facts.title_source.as_deref())
-            .with_some("summary", facts.summary.as_deref())
-            .with_some("first_prompt", facts.first_prompt.as_deref())
-            .with_some("last_prompt", facts.last_prompt.as_deref())
-            .with_some("project", facts.project.as_deref())
-            .with_some("status", facts.status.as_deref())
-            .with_some("error", facts.error.as_deref())
-            .with("tags", facts.tags.clone())
-            .with("metadata", map(&facts.metadata))
-            .with_some("created", facts.created.map(Instant::millis))
-            .with_some("last_active", facts.last_active.map(Instant::millis))
-            .with("models", facts.models.clone())
-            .with_some("agent", facts.agent.as_deref())
-            .with_some("git_branch", facts.git_branch.as_deref())
-            .with_some("permission_mode", facts.permission_mode.as_deref())
-            .with_some("agent_version", facts.agent_version.as_deref())
-            .with_some("parent", facts.parent.as_deref())
-            .with("external_ids", map(&facts.external_ids))
-            .with_some("format_version", facts.format_version)
-            .with("turns", facts.turns)
-            .with("messages", facts.messages)
-            .with("tool_calls", facts.tool_calls)
-            .with_some("duration_ms", facts.duration_ms)
-            .with("kinds", Json::Object(facts.kinds.iter().map(|(k, n)| (k.clone(), Json::from(*n))).collect()))
-            .with("usage", usage(&facts.usage.total()))
-            .with_some("stated_messages", facts.stated.messages)
-            .with_some("stated_turns", facts.stated.turns)
-            .with("stated_usage", usage(&facts.stated.usage))
-            .with("labels", Json::Array(labels.collect()))
-            .with_some("hidden", facts.hidden)
-            .with("pinned", facts.pinned)
-            .with("archived", facts.archived)
-            .to_bytes()
-    }
-
-    /// None for what this version did not write.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Kept> {
-        // One walk over the members: looking each up by its key would walk them forty times.
-        let mut kept = Kept::default();
-        for (key, value) in Raw::parse(bytes).ok()?.members() {
-            kept.take(&key.to_text(), value);
+    pub(super) fn pack(&self) -> Packed {
+        let facts = self.facts.as_ref();
+        let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        let mut out = Out(vec![
+            flag(self.complete, COMPLETE)
+                | flag(self.conversation, CONVERSATION)
+                | flag(facts.pinned, PINNED)
+                | flag(facts.archived, ARCHIVED)
+                | flag(facts.title.is_some(), TITLED),
+        ]);
+        facts.title.iter().for_each(|title| out.raw_text(title));
+        for (letter, text) in [
+            (b'l', &self.leaf),
+            (b'i', &facts.id),
+            (b'T', &facts.title_source),
+            (b's', &facts.summary),
+            (b'f', &facts.first_prompt),
+            (b'F', &facts.last_prompt),
+            (b'p', &facts.project),
+            (b'S', &facts.status),
+            (b'e', &facts.error),
+            (b'a', &facts.agent),
+            (b'b', &facts.git_branch),
+            (b'P', &facts.permission_mode),
+            (b'v', &facts.agent_version),
+            (b'^', &facts.parent),
+        ] {
+            out.text(letter, text.as_deref());
         }
-        Some(kept)
+        out.text(b'h', facts.hidden);
+        facts.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
+        facts.models.iter().for_each(|model| out.text(b'm', Some(model)));
+        facts.metadata.iter().for_each(|(key, value)| out.pair(b'M', key, value));
+        facts.external_ids.iter().for_each(|(key, value)| out.pair(b'x', key, value));
+        out.time(b'c', facts.created);
+        out.time(b'A', facts.last_active);
+        let some = |count: u64| Some(count).filter(|count| *count > 0);
+        for (letter, count) in [
+            (b'r', some(self.records)),
+            (b'g', some(self.gaps)),
+            (b'V', facts.format_version),
+            (b'n', some(facts.turns)),
+            (b'N', some(facts.messages)),
+            (b'C', some(facts.tool_calls)),
+            (b'd', facts.duration_ms),
+            (b'1', facts.stated.messages),
+            (b'2', facts.stated.turns),
+        ] {
+            out.number(letter, count);
+        }
+        for (word, count) in &facts.kinds {
+            out.text(b'k', Some(word));
+            varint::put(&mut out.0, *count);
+        }
+        for (entry, label) in &facts.labels {
+            out.text(if label.is_some() { b'L' } else { b'U' }, Some(entry));
+            label.iter().for_each(|label| out.raw_text(label));
+        }
+        out.usage(b'u', &facts.usage.total());
+        out.usage(b'w', &facts.stated.usage);
+        Packed(out.0)
     }
 
-    fn take(&mut self, key: &str, value: Raw<'_>) {
-        let text = || value.text().map(|text| text.into_owned());
-        let count = || value.u64().unwrap_or(0);
-        let time = || value.i64().map(Instant::from_millis);
+    /// Takes the value behind a letter; none where it cannot be read.
+    fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
         let facts = &mut self.facts;
-        match key {
-            "records" => self.records = count(),
-            "gaps" => self.gaps = count(),
-            "conversation" => self.conversation = value.bool() == Some(true),
-            "leaf" => self.leaf = text(),
-            "complete" => self.complete = value.bool() == Some(true),
-            "id" => facts.id = text(),
-            "title" => facts.title = text(),
-            "title_source" => facts.title_source = text(),
-            "summary" => facts.summary = text(),
-            "first_prompt" => facts.first_prompt = text(),
-            "last_prompt" => facts.last_prompt = text(),
-            "project" => facts.project = text(),
-            "status" => facts.status = text(),
-            "error" => facts.error = text(),
-            "tags" => facts.tags = texts(value),
-            "metadata" => facts.metadata = pairs(value),
-            "created" => facts.created = time(),
-            "last_active" => facts.last_active = time(),
-            "models" => facts.models = texts(value),
-            "agent" => facts.agent = text(),
-            "git_branch" => facts.git_branch = text(),
-            "permission_mode" => facts.permission_mode = text(),
-            "agent_version" => facts.agent_version = text(),
-            "parent" => facts.parent = text(),
-            "external_ids" => facts.external_ids = pairs(value),
-            "format_version" => facts.format_version = value.u64(),
-            "turns" => facts.turns = count(),
-            "messages" => facts.messages = count(),
-            "tool_calls" => facts.tool_calls = count(),
-            "duration_ms" => facts.duration_ms = value.u64(),
-            "kinds" => {
-                let kinds = value.members().map(|(k, n)| (k.to_text().into_owned(), n.u64().unwrap_or(0)));
-                facts.kinds = kinds.collect();
-            }
-            "usage" => facts.usage.note(None, read_usage(value)),
-            "stated_messages" => facts.stated.messages = value.u64(),
-            "stated_turns" => facts.stated.turns = value.u64(),
-            "stated_usage" => facts.stated = Stated { usage: read_usage(value), ..facts.stated.clone() },
-            "labels" => {
-                let label = |pair: Raw<'_>| {
-                    let mut parts = pair.items();
-                    let entry = parts.next()?.text()?.into_owned();
-                    Some((entry, parts.next().and_then(|label| label.text()).map(|label| label.into_owned())))
-                };
-                facts.labels = value.items().filter_map(label).collect();
-            }
-            "hidden" => facts.hidden = value.text().and_then(|word| hidden_word(&word)),
-            "pinned" => facts.pinned = value.bool() == Some(true),
-            "archived" => facts.archived = value.bool() == Some(true),
-            _ => {}
-        }
+        let place = match letter {
+            b'l' => &mut self.leaf,
+            b'i' => &mut facts.id,
+            b'T' => &mut facts.title_source,
+            b's' => &mut facts.summary,
+            b'f' => &mut facts.first_prompt,
+            b'F' => &mut facts.last_prompt,
+            b'p' => &mut facts.project,
+            b'S' => &mut facts.status,
+            b'e' => &mut facts.error,
+            b'a' => &mut facts.agent,
+            b'b' => &mut facts.git_branch,
+            b'P' => &mut facts.permission_mode,
+            b'v' => &mut facts.agent_version,
+            b'^' => &mut facts.parent,
+            _ => return self.take_other(letter, from),
+        };
+        *place = Some(from.text()?.to_owned());
+        Some(())
     }
-}
 
-fn texts(value: Raw<'_>) -> Vec<String> {
-    value.items().filter_map(|item| item.text().map(|text| text.into_owned())).collect()
-}
-
-fn pairs(value: Raw<'_>) -> BTreeMap<String, String> {
-    let pair = |(key, value): (boswell_model::json::Str<'_>, Raw<'_>)| {
-        Some((key.to_text().into_owned(), value.text()?.into_owned()))
-    };
-    value.members().filter_map(pair).collect()
-}
-
-fn read_usage(value: Raw<'_>) -> Usage {
-    let count = |key: &str| value.get(key).and_then(|n| n.u64());
-    Usage {
-        input: count("input"),
-        output: count("output"),
-        cache_read: count("cache_read"),
-        cache_write: count("cache_write"),
-        reasoning: count("reasoning"),
-        cost: value.get("cost").and_then(|n| n.f64()),
+    fn take_other(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
+        let facts = &mut self.facts;
+        let pair = |into: &mut BTreeMap<String, String>, from: &mut Reader<'_>| {
+            into.insert(from.text()?.to_owned(), from.text()?.to_owned());
+            Some(())
+        };
+        match letter {
+            b'h' => facts.hidden = Some(hidden_word(from.text()?)),
+            b't' => facts.tags.push(from.text()?.to_owned()),
+            b'm' => facts.models.push(from.text()?.to_owned()),
+            b'M' => pair(&mut facts.metadata, from)?,
+            b'x' => pair(&mut facts.external_ids, from)?,
+            b'c' => facts.created = Some(time(from)?),
+            b'A' => facts.last_active = Some(time(from)?),
+            b'r' => self.records = from.number()?,
+            b'g' => self.gaps = from.number()?,
+            b'V' => facts.format_version = Some(from.number()?),
+            b'n' => facts.turns = from.number()?,
+            b'N' => facts.messages = from.number()?,
+            b'C' => facts.tool_calls = from.number()?,
+            b'd' => facts.duration_ms = Some(from.number()?),
+            b'1' => facts.stated.messages = Some(from.number()?),
+            b'2' => facts.stated.turns = Some(from.number()?),
+            b'k' => {
+                facts.kinds.insert(from.text()?.to_owned(), from.number()?);
+            }
+            b'L' => facts.labels.push((from.text()?.to_owned(), Some(from.text()?.to_owned()))),
+            b'U' => facts.labels.push((from.text()?.to_owned(), None)),
+            b'u' => facts.usage.note(None, usage(from)?),
+            b'w' => facts.stated.usage = usage(from)?,
+            _ => return None,
+        }
+        Some(())
     }
 }
 
 /// The words by which dialects say why a session is hidden.
-fn hidden_word(word: &str) -> Option<&'static str> {
-    ["subagent", "empty", "prepared", "archived", "maintenance", "ghost"]
-        .into_iter()
-        .find(|known| *known == word)
-        .or(Some("hidden"))
+fn hidden_word(word: &str) -> &'static str {
+    let known = ["subagent", "empty", "prepared", "archived", "maintenance", "ghost"];
+    known.into_iter().find(|known| *known == word).unwrap_or("hidden")
 }
 
 #[cfg(test)]
 mod tests {
+    use boswell_model::{Instant, Usage};
+
     use super::*;
+
+    fn some() -> Kept {
+        let mut kept = Kept { records: 7, leaf: Some("x\"y".into()), complete: true, ..Kept::default() };
+        let facts = &mut kept.facts;
+        facts.title = Some("会话\n".into());
+        facts.created = Some(Instant::from_millis(-5));
+        facts.kinds.insert("user".into(), 3);
+        facts.labels = vec![("e".into(), None), ("f".into(), Some("here".into()))];
+        facts.hidden = Some("subagent");
+        facts.tags = vec!["a".into(), "b".into()];
+        facts.external_ids.insert("sdk".into(), "1".into());
+        facts.stated.usage.reasoning = Some(0);
+        facts.archived = true;
+        facts.usage.note(None, Usage { output: Some(9), cost: Some(0.25), ..Usage::default() });
+        kept
+    }
 
     #[test]
     fn what_is_kept_reads_back() {
-        let mut kept = Kept { records: 7, leaf: Some("x\"y".into()), complete: true, ..Kept::default() };
-        kept.facts.title = Some("会话\n".into());
-        kept.facts.created = Some(Instant::from_millis(-5));
-        kept.facts.kinds.insert("user".into(), 3);
-        kept.facts.labels.push(("e".into(), None));
-        kept.facts.hidden = Some("subagent");
-        kept.facts.external_ids.insert("sdk".into(), "1".into());
-        kept.facts.usage.note(None, Usage { output: Some(9), cost: Some(0.25), ..Usage::default() });
-        let back = Kept::decode(&kept.encode()).unwrap();
-        assert_eq!(back.encode(), kept.encode());
+        let kept = some();
+        let packed = Packed::from_bytes(kept.pack().to_bytes()).unwrap();
+        let mut back = packed.unpack();
+        assert_eq!(back.pack(), kept.pack());
         assert_eq!(back.facts.usage.total(), kept.facts.usage.total());
-        assert_eq!(back.facts.hidden, Some("subagent"));
-        assert!(Kept::decode(b"garbage").is_none());
+        // All facts have their letter: the two say the same in every field.
+        back.facts.usage = kept.facts.usage.clone();
+        assert_eq!(format!("{back:?}"), format!("{kept:?}"));
+        assert_eq!(packed.title(), Some("会话\n"));
+        assert!(packed.is_complete());
+    }
+
+    #[test]
+    fn unknown_stays_unknown() {
+        let back = Kept::default().pack().unpack();
+        assert_eq!(format!("{back:?}"), format!("{:?}", Kept::default()));
+        assert_eq!(Kept::default().pack().title(), None);
+    }
+
+    #[test]
+    fn a_changed_byte_is_noticed_and_any_bytes_can_be_unpacked() {
+        let bytes = some().pack().to_bytes();
+        for at in 0..bytes.len() {
+            let mut hurt = bytes.clone();
+            hurt[at] ^= 1;
+            assert_eq!(Packed::from_bytes(hurt.clone()), None, "byte {at}");
+            Packed(hurt).unpack();
+        }
+        assert_eq!(Packed::from_bytes(b"abc".to_vec()), None);
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use boswell_dialect::ReadSession;
-use boswell_model::{Instant, Result, Usage};
-use rusqlite::{Row, Transaction, params};
+use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
+use rusqlite::{Transaction, params};
 
+use super::packing::{Out, time, usage};
 use super::{Catalog, Entry};
+use crate::varint::Reader;
 
 /// What a message cost, and where it was said.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,41 +48,55 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
 
 pub(super) fn write(tx: &Transaction<'_>, session: i64, items: &[Item]) -> rusqlite::Result<()> {
     tx.prepare_cached("DELETE FROM usage WHERE session=?1")?.execute([session])?;
-    let mut insert = tx.prepare_cached("INSERT INTO usage VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)")?;
-    let signed = |count: Option<u64>| count.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-    for item in items {
-        let usage = &item.usage;
-        insert.execute(params![
-            session,
-            item.key,
-            item.at.map(Instant::millis),
-            item.model,
-            item.relayed,
-            signed(usage.input),
-            signed(usage.output),
-            signed(usage.cache_read),
-            signed(usage.cache_write),
-            signed(usage.reasoning),
-            usage.cost,
-        ])?;
+    if !items.is_empty() {
+        tx.prepare_cached("INSERT INTO usage VALUES(?1,?2)")?.execute(params![session, pack(items)])?;
     }
     Ok(())
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Item)> {
-    let count = |index: usize| row.get::<_, Option<i64>>(index).map(|n| n.and_then(|n| u64::try_from(n).ok()));
-    let usage = Usage {
-        input: count(5)?,
-        output: count(6)?,
-        cache_read: count(7)?,
-        cache_write: count(8)?,
-        reasoning: count(9)?,
-        cost: row.get(10)?,
-    };
-    let at: Option<i64> = row.get(2)?;
-    let item =
-        Item { key: row.get(1)?, at: at.map(Instant::from_millis), model: row.get(3)?, relayed: row.get(4)?, usage };
-    Ok((row.get(0)?, item))
+/// All messages of a session in few bytes: a report reads those of every session.
+fn pack(items: &[Item]) -> Vec<u8> {
+    let mut out = Out::default();
+    for item in items {
+        out.text(b'k', item.key.as_deref());
+        out.time(b'a', item.at);
+        out.text(b'm', item.model.as_deref());
+        if item.relayed {
+            out.0.push(b'r');
+        }
+        out.usage(b'u', &item.usage);
+        out.0.push(b';');
+    }
+    let sum = crc32fast::hash(&out.0);
+    out.0.extend_from_slice(&sum.to_le_bytes());
+    out.0
+}
+
+/// Hands over what [`pack`] wrote; false for anything else.
+fn unpack(bytes: &[u8], sink: &mut dyn FnMut(Item)) -> bool {
+    let stated = bytes.split_last_chunk::<4>().filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
+    let Some((body, _)) = stated else { return false };
+    let mut reader = Reader::new(body);
+    while !reader.is_empty() {
+        let Some(item) = unpack_one(&mut reader) else { return false };
+        sink(item);
+    }
+    true
+}
+
+fn unpack_one(reader: &mut Reader<'_>) -> Option<Item> {
+    let mut item = Item { key: None, at: None, model: None, relayed: false, usage: Usage::default() };
+    loop {
+        match reader.bytes(1)? {
+            b"k" => item.key = Some(reader.text()?.to_owned()),
+            b"a" => item.at = Some(time(reader)?),
+            b"m" => item.model = Some(reader.text()?.to_owned()),
+            b"r" => item.relayed = true,
+            b"u" => item.usage = usage(reader)?,
+            b";" => return Some(item),
+            _ => return None,
+        }
+    }
 }
 
 impl Catalog {
@@ -89,15 +105,42 @@ impl Catalog {
         let places: HashMap<i64, usize> = entries.iter().enumerate().map(|(index, entry)| (entry.row, index)).collect();
         let mut out = Vec::new();
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT * FROM usage").map_err(fault)?;
-        for row in all.query_map([], read).map_err(fault)? {
-            let (session, item) = row.map_err(fault)?;
-            let place = places.get(&session).filter(|place| entries.get(**place).is_some_and(|e| e.items.is_empty()));
-            out.extend(place.map(|place| (*place, item)));
+        let mut all = self.db.prepare_cached("SELECT session, items FROM usage").map_err(fault)?;
+        let mut rows = all.query([]).map_err(fault)?;
+        while let Some(row) = rows.next().map_err(fault)? {
+            let session: i64 = row.get(0).map_err(fault)?;
+            let kept = |place: &&usize| entries.get(**place).is_some_and(|entry| entry.items.is_empty());
+            let Some(place) = places.get(&session).filter(kept) else { continue };
+            let bytes = row.get_ref(1).map_err(fault)?.as_blob().unwrap_or(b"");
+            if !unpack(bytes, &mut |item| out.push((*place, item))) {
+                return Err(Error::new(ErrorKind::Damaged, "the catalog's account of messages is damaged"));
+            }
         }
         for (index, entry) in entries.iter().enumerate() {
             out.extend(entry.items.iter().map(|item| (index, item.clone())));
         }
         Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_read_back_and_a_changed_byte_is_noticed() {
+        let usage = Usage { output: Some(7), cost: Some(0.5), ..Usage::default() };
+        let one =
+            Item { key: Some("m r".into()), at: Some(Instant::from_millis(-3)), model: None, relayed: true, usage };
+        let two = Item { key: None, at: None, model: Some("会".into()), relayed: false, usage: Usage::default() };
+        let bytes = pack(&[one.clone(), two.clone()]);
+        let mut back = Vec::new();
+        assert!(unpack(&bytes, &mut |item| back.push(item)));
+        assert_eq!(back, [one, two]);
+        for at in 0..bytes.len() {
+            let mut hurt = bytes.clone();
+            hurt[at] ^= 2;
+            assert!(!unpack(&hurt, &mut |_| ()), "byte {at}");
+        }
     }
 }

@@ -7,9 +7,11 @@
 mod database;
 mod entry;
 mod fill;
+mod folders;
 mod ghosts;
 mod kept;
 mod ledger;
+mod packing;
 mod refresh;
 mod state;
 

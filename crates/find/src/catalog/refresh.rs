@@ -1,13 +1,16 @@
 //! Looks at every log once, and opens only those that changed.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use boswell_dialect::Located;
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{Held, Store, StoreId, Stores};
+use boswell_store::{Store, StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::entry::UNSETTLED;
-use super::kept::Kept;
+use super::folders::Folders;
+use super::kept::Packed;
 use super::state::{Change, State, change, windows};
 use super::{Catalog, Entry};
 
@@ -31,11 +34,9 @@ struct Known {
     generation: i64,
     upto: i64,
     gone: bool,
-    kept: Option<Vec<u8>>,
 }
 
-const COLUMNS: &str =
-    "id, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone, kept, place, store";
+const COLUMNS: &str = "id, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone";
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     let state = State {
@@ -54,17 +55,20 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
         generation: row.get(10)?,
         upto: row.get(11)?,
         gone: row.get(12)?,
-        kept: row.get(13)?,
     })
 }
 
+/// By the name of a store the places of its sessions among the entries.
+type Places = HashMap<String, HashMap<String, usize>>;
+
 /// How a store is written down.
-pub(super) fn store_name(store: &Store) -> String {
+fn store_name(store: &Store) -> String {
     format!("{}\n{}", store.dialect().name(), store.root().display())
 }
 
-fn place_name(store: &str, held: &Held) -> String {
-    format!("{store}\n{}\n{}", held.located.key.as_deref().unwrap_or(""), held.located.id)
+/// How a session is written down within its store.
+fn place_name(located: &Located) -> String {
+    format!("{}\n{}", located.key.as_deref().unwrap_or(""), located.id)
 }
 
 impl Catalog {
@@ -86,53 +90,33 @@ impl Catalog {
     }
 
     fn refresh_once(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
-        let (held, store_errors) = stores.held();
-        let names: Vec<String> = stores.iter().map(|(_, store)| store_name(store)).collect();
-        let mut rows = self.load()?;
-        let mut refreshed = Refreshed { store_errors, ..Refreshed::default() };
-        let mut changed: Vec<(usize, String)> = Vec::new();
-        for held in held {
-            let name = names.get(held.store.0).map_or("", String::as_str);
-            let place = place_name(name, &held);
-            let state = State::of(&held.located);
-            let entry = Entry {
-                store: held.store,
-                located: held.located,
-                generation: UNSETTLED,
-                row: 0,
-                kept: None,
-                upto: None,
-                items: Vec::new(),
-            };
-            let entry = match rows.remove(&place) {
-                Some((row, _)) => {
-                    if row.gone || change(&row.state, row.young, &state, &entry.located) != Change::None {
-                        changed.push((refreshed.entries.len(), place));
-                    }
-                    with_row(entry, row)
+        let mut refreshed = Refreshed::default();
+        let mut places = Places::new();
+        for (id, store) in stores.iter() {
+            match Folders::list(store) {
+                Ok((found, folders)) => {
+                    let folders = Arc::new(folders);
+                    let first = refreshed.entries.len();
+                    let new = found.sessions.into_iter().map(|located| Entry::new(id, located, &folders));
+                    refreshed.entries.extend(new);
+                    let listed = refreshed.entries.iter().enumerate().skip(first);
+                    // Two stores in one place have one set of rows.
+                    let here = places.entry(store_name(store)).or_default();
+                    here.extend(listed.map(|(index, entry)| (place_name(&entry.located), index)));
                 }
-                None => {
-                    changed.push((refreshed.entries.len(), place));
-                    entry
-                }
-            };
-            refreshed.entries.push(entry);
+                Err(error) => refreshed.store_errors.push((id, error)),
+            }
         }
-        let failed: Vec<&str> =
-            refreshed.store_errors.iter().filter_map(|(id, _)| names.get(id.0).map(String::as_str)).collect();
-        let gone: Vec<i64> = (rows.values())
-            .filter(|(row, store)| !row.gone && names.contains(store) && !failed.contains(&store.as_str()))
-            .map(|(row, _)| row.row)
-            .collect();
+        let (changed, gone) = self.compare(&mut refreshed.entries, places)?;
         if changed.is_empty() && gone.is_empty() {
             return Ok(refreshed);
         }
-        if let Err(error) = self.write(stores, &names, &mut refreshed.entries, &changed, &gone, now) {
+        if let Err(error) = self.write(stores, &mut refreshed.entries, &changed, &gone, now) {
             if error.kind() == ErrorKind::Damaged {
                 return Err(error);
             }
-            for (index, _) in &changed {
-                if let Some(entry) = refreshed.entries.get_mut(*index) {
+            for index in changed {
+                if let Some(entry) = refreshed.entries.get_mut(index) {
                     (entry.generation, entry.upto) = (UNSETTLED, None);
                 }
             }
@@ -141,30 +125,63 @@ impl Catalog {
         Ok(refreshed)
     }
 
-    fn load(&self) -> Result<HashMap<String, (Known, String)>> {
+    /// Holds what was listed against what is written down: which entries are new or changed, and which rows are gone.
+    fn compare(&self, entries: &mut [Entry], mut places: Places) -> Result<(Vec<usize>, Vec<i64>)> {
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached(&format!("SELECT {COLUMNS} FROM session")).map_err(fault)?;
-        let rows = all.query_map([], |row| Ok((row.get(14)?, (known(row)?, row.get(15)?)))).map_err(fault)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(fault)
+        let (mut gone, mut seen) = (Vec::new(), vec![false; entries.len()]);
+        let mut names = self.db.prepare_cached("SELECT id, name FROM store").map_err(fault)?;
+        let names = names.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
+        let mut stores: Vec<(i64, HashMap<String, usize>)> = Vec::new();
+        for name in names {
+            let (id, name): (i64, String) = name.map_err(fault)?;
+            stores.extend(places.remove(&name).map(|listed| (id, listed)));
+        }
+        let sql = format!("SELECT {COLUMNS}, store, place, kept FROM session");
+        let mut all = self.db.prepare_cached(&sql).map_err(fault)?;
+        let mut rows = all.query([]).map_err(fault)?;
+        while let Some(row) = rows.next().map_err(fault)? {
+            let store: i64 = row.get(13).map_err(fault)?;
+            // Rows of stores that were not looked at say nothing.
+            let Some((_, listed)) = stores.iter().find(|(id, _)| *id == store) else { continue };
+            let known = known(row).map_err(fault)?;
+            let place = row.get_ref(14).map_err(fault)?.as_str().unwrap_or("");
+            let Some(index) = listed.get(place) else {
+                gone.extend((!known.gone).then_some(known.row));
+                continue;
+            };
+            let Some((entry, seen)) = entries.get_mut(*index).zip(seen.get_mut(*index)) else { continue };
+            let now = State::of(&entry.located);
+            *seen = !known.gone && change(&known.state, known.young, &now, &entry.located) == Change::None;
+            let kept: Option<Vec<u8>> = row.get(15).map_err(fault)?;
+            entry.generation = known.generation.cast_unsigned();
+            entry.row = known.row;
+            entry.kept = kept.and_then(Packed::from_bytes);
+            entry.upto = u64::try_from(known.upto).ok();
+        }
+        let changed = seen.iter().enumerate().filter(|(_, same)| !**same).map(|(index, _)| index).collect();
+        Ok((changed, gone))
     }
 
     fn write(
         &mut self,
         stores: &Stores,
-        names: &[String],
         entries: &mut [Entry],
-        changed: &[(usize, String)],
+        changed: &[usize],
         gone: &[i64],
         now: Instant,
     ) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        for (index, place) in changed {
+        let mut names: HashMap<StoreId, i64> = HashMap::new();
+        for index in changed {
             let Some(entry) = entries.get_mut(*index) else { continue };
             let Some(store) = stores.get(entry.store) else { continue };
-            let name = names.get(entry.store.0).map_or("", String::as_str);
-            settle(&tx, store, name, place, entry, now).map_err(fault)?;
+            let name = match names.get(&entry.store) {
+                Some(name) => *name,
+                None => *names.entry(entry.store).or_insert(store_row(&tx, store).map_err(fault)?),
+            };
+            settle(&tx, store, name, entry, now).map_err(fault)?;
         }
         for row in gone {
             tx.prepare_cached("UPDATE session SET gone=1 WHERE id=?1")
@@ -175,29 +192,26 @@ impl Catalog {
     }
 }
 
-fn with_row(entry: Entry, row: Known) -> Entry {
-    Entry {
-        generation: row.generation.cast_unsigned(),
-        row: row.row,
-        kept: row.kept.as_deref().and_then(Kept::decode),
-        upto: u64::try_from(row.upto).ok(),
-        ..entry
-    }
+/// The row of a store, made if it is new.
+fn store_row(tx: &Transaction<'_>, store: &Store) -> rusqlite::Result<i64> {
+    let name = store_name(store);
+    tx.execute("INSERT OR IGNORE INTO store(name) VALUES(?1)", [&name])?;
+    tx.query_row("SELECT id FROM store WHERE name=?1", [&name], |row| row.get(0))
 }
 
 /// Decides what became of a log, by what is written down now: another process may have been faster.
 fn settle(
     tx: &Transaction<'_>,
     store: &Store,
-    store_name: &str,
-    place: &str,
+    store_row: i64,
     entry: &mut Entry,
     now: Instant,
 ) -> rusqlite::Result<()> {
     let state = State::of(&entry.located);
+    let place = place_name(&entry.located);
     let before = tx
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE place=?1"))?
-        .query_row([place], known)
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE store=?1 AND place=?2"))?
+        .query_row(params![store_row, place], known)
         .optional()?;
     // A log that cannot be opened is told so when it is read; here it only must not count as known.
     let window = |end: i64| windows(store.backend(), &entry.located, end).unwrap_or((-1, -1));
@@ -211,7 +225,7 @@ fn settle(
              VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0)",
         )?
         .execute(params![
-            place, store_name, store.dialect().name(), entry.located.id, state.dev, state.ino, state.size, state.mtime,
+            place, store_row, store.dialect().name(), entry.located.id, state.dev, state.ino, state.size, state.mtime,
             state.ctime, state.digest, young, ends.0, ends.1, generation
         ])?;
         (entry.row, entry.generation) = (tx.last_insert_rowid(), generation.cast_unsigned());

@@ -1,6 +1,6 @@
 //! Gathers the terms of blocks in memory until they become a segment.
 //!
-//! One open-addressing table maps the bytes of a term to its number. A cell holds the first eight bytes of its term, so most
+//! One open-addressing table maps the bytes of a term to its number. A cell holds the first sixteen bytes of its term, so most
 //! terms are compared without leaving the cell; longer ones are compared to the last byte. A hash alone decides nothing.
 
 use super::segment::{BlockRow, SegmentWriter};
@@ -20,6 +20,8 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 struct Cell {
     /// The first eight bytes of the term, the first one highest.
     prefix: u64,
+    /// The eight bytes after them.
+    second: u64,
     /// Number of the term plus one; zero is a free cell.
     term: u32,
     /// Some bits of the hash, so that long terms are rarely compared in vain.
@@ -45,7 +47,22 @@ pub(crate) struct Builder {
     open: Option<BlockRow>,
     open_text: usize,
     text: u64,
+    /// Terms that were cut and wait for their turn.
+    waiting: Vec<Waiting>,
 }
+
+/// A term between being cut and being counted.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    prefix: u64,
+    second: u64,
+    hash: u64,
+    from: usize,
+    to: usize,
+}
+
+/// How many terms are cut before they are counted.
+const TOGETHER: usize = 128;
 
 impl Builder {
     /// An empty segment. The seed keeps hostile text from slowing the table down.
@@ -63,6 +80,7 @@ impl Builder {
             open: None,
             open_text: 0,
             text: 0,
+            waiting: Vec::with_capacity(TOGETHER),
         }
     }
 
@@ -102,7 +120,34 @@ impl Builder {
     pub(crate) fn add(&mut self, folded: &str) {
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
-        runs::terms(folded, &mut |from, to| self.term(folded.as_bytes(), from, to));
+        let text = folded.as_bytes();
+        runs::terms(folded, &mut |from, to| {
+            let prefix = prefix_of(text, from, to);
+            let second = if to - from > 8 { prefix_of(text, from + 8, to) } else { 0 };
+            let hash = hash_of(self.seed, prefix, second, text, from, to);
+            self.waiting.push(Waiting { prefix, second, hash, from, to });
+            if self.waiting.len() == TOGETHER {
+                self.count_waiting(text);
+            }
+        });
+        self.count_waiting(text);
+    }
+
+    /// Counts the terms that were cut.
+    ///
+    /// The table is larger than the nearest cache. A first round only touches the cells, and because no touch depends on another
+    /// the waits for memory overlap; the second round finds them at hand.
+    fn count_waiting(&mut self, text: &[u8]) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let mask = self.cells.len() - 1;
+        let touched =
+            waiting.iter().fold(0, |all, it| all | self.cells.get(it.hash as usize & mask).map_or(0, |c| c.term));
+        std::hint::black_box(touched);
+        for it in &waiting {
+            self.term(*it, text);
+        }
+        self.waiting = waiting;
+        self.waiting.clear();
     }
 
     /// Notes the time of an entry of the open block.
@@ -128,9 +173,8 @@ impl Builder {
     }
 
     #[inline]
-    fn term(&mut self, text: &[u8], from: usize, to: usize) {
-        let prefix = prefix_of(text, from, to);
-        let hash = hash_of(self.seed, prefix, text, from, to);
+    fn term(&mut self, waiting: Waiting, text: &[u8]) {
+        let Waiting { prefix, second, hash, from, to } = waiting;
         let tag = (hash >> 48) as u16;
         let mask = self.cells.len() - 1;
         let mut at = hash as usize & mask;
@@ -139,19 +183,20 @@ impl Builder {
             if cell.term == 0 {
                 break;
             }
-            if cell.prefix == prefix && cell.tag == tag && self.same(cell.term - 1, text, from, to) {
+            let alike = cell.prefix == prefix && cell.second == second && cell.tag == tag;
+            if alike && self.same(cell.term - 1, text, from, to) {
                 return self.count(at);
             }
             at = (at + 1) & mask;
         }
-        self.insert(at, prefix, tag, text, from, to);
+        self.insert(at, waiting, tag, text);
     }
 
-    /// Whether a term whose first eight bytes are the same is the same to its end.
+    /// Whether a term whose first sixteen bytes are the same is the same to its end.
     #[inline]
     fn same(&self, term: u32, text: &[u8], from: usize, to: usize) -> bool {
-        if to - from < 8 {
-            // Terms hold no NUL, so equal prefixes shorter than eight bytes are equal terms.
+        if to - from < 16 {
+            // Terms hold no NUL, so equal beginnings shorter than sixteen bytes are equal terms.
             return true;
         }
         let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
@@ -170,13 +215,14 @@ impl Builder {
     }
 
     #[cold]
-    fn insert(&mut self, at: usize, prefix: u64, tag: u16, text: &[u8], from: usize, to: usize) {
+    fn insert(&mut self, at: usize, waiting: Waiting, tag: u16, text: &[u8]) {
+        let Waiting { prefix, second, from, to, .. } = waiting;
         let term = self.terms.len() as u32 + 1;
         self.terms.push((self.arena.len() as u32, prefix));
         self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
         self.touched.resize(self.terms.len() + 1, 0);
         if let Some(cell) = self.cells.get_mut(at) {
-            *cell = Cell { prefix, term, tag, count: 0 };
+            *cell = Cell { prefix, second, term, tag, count: 0 };
         }
         self.count(at);
         if self.terms.len() * 2 > self.cells.len() {
@@ -189,7 +235,7 @@ impl Builder {
         let mask = cells.len() - 1;
         for cell in self.cells.iter().filter(|cell| cell.term != 0) {
             let bytes = self.bytes_of(cell.term - 1);
-            let mut at = hash_of(self.seed, cell.prefix, bytes, 0, bytes.len()) as usize & mask;
+            let mut at = hash_of(self.seed, cell.prefix, cell.second, bytes, 0, bytes.len()) as usize & mask;
             while cells.get(at).is_some_and(|other| other.term != 0) {
                 at = (at + 1) & mask;
             }
@@ -266,9 +312,10 @@ fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
 }
 
 #[inline]
-fn hash_of(seed: u64, prefix: u64, text: &[u8], from: usize, to: usize) -> u64 {
+fn hash_of(seed: u64, prefix: u64, second: u64, text: &[u8], from: usize, to: usize) -> u64 {
     let mut hash = (prefix ^ seed).wrapping_mul(FACTOR);
-    let mut at = from + 8;
+    hash = (hash ^ (hash >> 29) ^ second).wrapping_mul(FACTOR);
+    let mut at = from + 16;
     while at < to {
         hash = (hash ^ (hash >> 29) ^ prefix_of(text, at, to.min(at + 8))).wrapping_mul(FACTOR);
         at += 8;

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use boswell_model::{Result, SessionRef};
 
 use super::pages::damaged;
-use super::varint::{self, Reader};
 use crate::source::Place;
+use crate::varint::{self, Reader};
 
 /// Name of its file.
 pub(crate) const NAME: &str = "manifest";

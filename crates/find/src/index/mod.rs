@@ -14,7 +14,6 @@ mod pages;
 mod segment;
 mod snapshot;
 mod update;
-mod varint;
 mod writer;
 
 use std::path::Path;
@@ -24,7 +23,7 @@ use crate::disk::{Disk, Folder};
 
 pub(crate) use segment::{BlockRow, Fit, Segment};
 pub(crate) use snapshot::Snapshot;
-pub use update::Progress;
+pub use update::{Backlog, Progress};
 
 /// A search index in a folder.
 #[derive(Debug)]

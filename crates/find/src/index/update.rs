@@ -24,7 +24,31 @@ pub struct Progress {
     pub complete: bool,
 }
 
+/// What is to be done before the index covers what it is asked to cover.
+#[derive(Debug, Default)]
+pub struct Backlog<'s> {
+    /// Sources that are not covered to their end.
+    pub behind: Vec<&'s Source>,
+    /// Whether the index knows sources beside those that were named.
+    pub strangers: bool,
+}
+
 impl Index {
+    /// What an [`update`](Index::update) of these sources would have to read.
+    pub fn backlog<'s>(&self, sources: impl Iterator<Item = &'s Source>) -> Backlog<'s> {
+        let now = self.snapshot();
+        let (mut backlog, mut named, mut next) = (Backlog::default(), 0, 0);
+        for source in sources {
+            let mut guess = next;
+            named += usize::from(now.manifest.source_near(&source.reference, &mut next).is_some());
+            if start_of(source, &now, &mut guess).is_some() {
+                backlog.behind.push(source);
+            }
+        }
+        backlog.strangers = named < now.manifest.sources.len();
+        backlog
+    }
+
     /// Reads what is new in these sources, until `go_on` answers false. What was read by then is kept.
     ///
     /// Another process that writes makes this [`ErrorKind::Busy`]; nothing is lost, searches scan what is not covered.

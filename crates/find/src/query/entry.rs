@@ -109,8 +109,8 @@ pub(crate) fn check(
                 return None;
             }
             let mut push = |field: Field, text: &str| scratch.push(field, text);
-            let view = text::extract(dialect, object, head.kind, head.flags, &mut push);
-            if !query.filters.admit_view(dialect, &view) {
+            text::extract(dialect, object, head.kind, head.flags, &mut push);
+            if query.filters.look_at_views() && !query.filters.admit_view(dialect, &dialect.view(object)) {
                 return None;
             }
         }

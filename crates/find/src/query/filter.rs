@@ -57,11 +57,12 @@ impl Filters {
 
     /// Whether entries of one session may differ in passing.
     pub(crate) fn look_at_entries(&self) -> bool {
-        !self.roles.is_empty()
-            || !self.tools.is_empty()
-            || !self.files.is_empty()
-            || self.since.is_some()
-            || self.until.is_some()
+        !self.roles.is_empty() || self.look_at_views() || self.since.is_some() || self.until.is_some()
+    }
+
+    /// Whether what an entry calls and touches counts.
+    pub(crate) fn look_at_views(&self) -> bool {
+        !self.tools.is_empty() || !self.files.is_empty()
     }
 
     /// Whether a stretch of time can hold anything wanted.

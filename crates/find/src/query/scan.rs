@@ -23,7 +23,7 @@ pub(crate) struct Job {
 pub(crate) struct Scope<'s> {
     pub(crate) query: &'s Query,
     pub(crate) sieve: &'s Sieve,
-    pub(crate) sources: &'s [Source],
+    pub(crate) sources: &'s [&'s Source],
     pub(crate) reader: &'s dyn SourceReader,
     pub(crate) effort: &'s Effort<'s>,
     pub(crate) after: Option<&'s Cursor>,

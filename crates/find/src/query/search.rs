@@ -1,5 +1,7 @@
 //! Answers a query: candidates of the index, best first, then what the index does not cover.
 
+use std::borrow::Borrow;
+
 use boswell_model::Result;
 
 use super::candidates::Verdict;
@@ -62,10 +64,21 @@ pub struct Results {
 
 impl Index {
     /// Searches these sources. Every hit has been read where it stands; nothing that is there is left out if the answer is complete.
-    pub fn search(
+    pub fn search<S: Borrow<Source>>(
         &self,
         query: &Query,
-        sources: &[Source],
+        sources: &[S],
+        reader: &dyn SourceReader,
+        effort: &Effort<'_>,
+    ) -> Result<Results> {
+        let sources: Vec<&Source> = sources.iter().map(Borrow::borrow).collect();
+        self.answer(query, &sources, reader, effort)
+    }
+
+    fn answer(
+        &self,
+        query: &Query,
+        sources: &[&Source],
         reader: &dyn SourceReader,
         effort: &Effort<'_>,
     ) -> Result<Results> {

@@ -13,7 +13,7 @@ use boswell_store::Summary;
 
 use crate::catalog::Item;
 
-pub use prices::{PRICES_AS_OF, Price, price_of};
+pub use prices::{PRICES_AS_OF, Price, Prices};
 
 /// A session to be counted.
 #[derive(Debug, Clone, Copy)]
@@ -71,7 +71,7 @@ pub struct Sum {
 const DAY: i64 = 86_400_000;
 
 /// Adds everything up. `items` name sessions by their place.
-pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By) -> BTreeMap<String, Sum> {
+pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By, prices: &Prices) -> BTreeMap<String, Sum> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for session in fullest(sessions) {
         add_session(&mut sums, session, by);
@@ -84,7 +84,7 @@ pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By) -> BTr
         let sum = sums.entry(key(session, Some(&item), by)).or_default();
         sum.usage.add(&Usage { cost: None, ..item.usage });
         let model = item.model.as_deref().unwrap_or("unknown");
-        let computed = || price_of(model).map(|price| price.cost(&item.usage));
+        let computed = || prices.of(model).map(|price| price.cost(&item.usage));
         let has_tokens = Usage { cost: None, ..item.usage } != Usage::default();
         match item.usage.cost.or_else(|| computed().filter(|_| has_tokens)) {
             Some(cost) => *sum.usage.cost.get_or_insert(0.0) += cost,

@@ -1,8 +1,11 @@
-//! What models cost, as their makers stated it on one day.
+//! What models cost: a table of list prices entered by hand on one day, and what the user says instead.
+//!
+//! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and surcharges for long contexts are not in it.
 
-use boswell_model::Usage;
+use boswell_model::json::Raw;
+use boswell_model::{Error, ErrorKind, Result, Usage};
 
-/// The day on which the prices below were looked up.
+/// The day on which the table below was entered.
 pub const PRICES_AS_OF: &str = "2025-12-01";
 
 /// Dollars for a million tokens.
@@ -40,18 +43,58 @@ const TABLE: &[(&str, Price)] = &[
     ("gemini-2.5-flash", price(0.3, 2.5, 0.03, 0.3)),
 ];
 
-/// The price of a model; none for one that is not in the table. A date behind its name does not matter, a provider before it neither.
-pub fn price_of(model: &str) -> Option<Price> {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let name = name.split(['@', ':', '[']).next().unwrap_or(name);
-    let dated = |rest: &str| {
-        rest.is_empty()
-            || rest == "-latest"
-            || rest
-                .strip_prefix('-')
-                .is_some_and(|date| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
-    };
-    TABLE.iter().find(|(known, _)| name.strip_prefix(known).is_some_and(dated)).map(|(_, price)| *price)
+/// Prices of models: those that the user named, then those of the table.
+#[derive(Debug, Clone, Default)]
+pub struct Prices {
+    own: Vec<(String, Price)>,
+}
+
+impl Prices {
+    /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`, dollars for a million tokens. What is
+    /// not named of a model costs what tokens sent cost.
+    pub fn parse(json: &[u8]) -> Result<Prices> {
+        let bad = |why: String| {
+            Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
+                r#"write {"model": {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75}}, in dollars for a million tokens"#,
+            )
+        };
+        let raw = Raw::parse(json).map_err(|_| bad("they are not JSON".to_owned()))?;
+        let mut own = Vec::new();
+        for (name, value) in raw.members() {
+            let name = name.to_text().into_owned();
+            let part = |key: &str| value.get(key).map(|n| n.f64().filter(|n| n.is_finite() && *n >= 0.0));
+            let number = |key: &str, otherwise: Option<f64>| match part(key) {
+                Some(Some(number)) => Ok(number),
+                None if otherwise.is_some() => Ok(otherwise.unwrap_or_default()),
+                _ => Err(bad(format!("`{}` has no fit `{key}`", name.escape_debug()))),
+            };
+            let (input, output) = (number("input", None)?, number("output", None)?);
+            let (read, write) = (number("cache_read", Some(input))?, number("cache_write", Some(input))?);
+            own.push((name.clone(), price(input, output, read, write)));
+        }
+        // The longest name that fits is meant.
+        own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        Ok(Prices { own })
+    }
+
+    /// Whether the user named any.
+    pub fn is_bundled(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    /// The price of a model; none for one that nobody knows. A date behind its name does not matter, a provider before it neither.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let bare = model.rsplit('/').next().unwrap_or(model);
+        let bare = bare.split(['@', ':', '[']).next().unwrap_or(bare);
+        let fits = |known: &str| model == known || bare.strip_prefix(known).is_some_and(is_date);
+        let own = self.own.iter().find(|(known, _)| fits(known)).map(|(_, price)| *price);
+        own.or_else(|| TABLE.iter().find(|(known, _)| fits(known)).map(|(_, price)| *price))
+    }
+}
+
+fn is_date(rest: &str) -> bool {
+    let date = |date: &str| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    rest.is_empty() || rest == "-latest" || rest.strip_prefix('-').is_some_and(date)
 }
 
 impl Price {
@@ -71,11 +114,25 @@ mod tests {
 
     #[test]
     fn models_are_found_by_name_and_never_by_likeness() {
-        assert_eq!(price_of("claude-sonnet-4-5-20250929").unwrap().output, 15.0);
-        assert_eq!(price_of("anthropic/claude-opus-4-5").unwrap().input, 5.0);
-        assert_eq!(price_of("claude-opus-4-20250514").unwrap().input, 15.0);
-        assert_eq!(price_of("claude-opus-4-9"), None);
-        assert_eq!(price_of("gpt-5-nano"), None);
-        assert_eq!(price_of(""), None);
+        let prices = Prices::default();
+        assert_eq!(prices.of("claude-sonnet-4-5-20250929").unwrap().output, 15.0);
+        assert_eq!(prices.of("anthropic/claude-opus-4-5").unwrap().input, 5.0);
+        assert_eq!(prices.of("claude-opus-4-20250514").unwrap().input, 15.0);
+        assert_eq!(prices.of("claude-opus-4-9"), None);
+        assert_eq!(prices.of("gpt-5-nano"), None);
+        assert_eq!(prices.of(""), None);
+    }
+
+    #[test]
+    fn what_the_user_says_comes_first_and_what_is_not_said_costs_as_input() {
+        let prices =
+            Prices::parse(br#"{"gpt-5-nano":{"input":1,"output":2},"gpt-5":{"input":7,"output":8,"cache_read":0}}"#);
+        let prices = prices.unwrap();
+        assert_eq!(prices.of("gpt-5-nano"), Some(price(1.0, 2.0, 1.0, 1.0)));
+        assert_eq!(prices.of("openai/gpt-5-2026-01-01"), Some(price(7.0, 8.0, 0.0, 7.0)));
+        assert_eq!(prices.of("gpt-5-mini"), Prices::default().of("gpt-5-mini"));
+        for bad in ["", "[", r#"{"m":{}}"#, r#"{"m":{"input":-1,"output":1}}"#, r#"{"m":{"input":"1","output":1}}"#] {
+            assert_eq!(Prices::parse(bad.as_bytes()).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+        }
     }
 }

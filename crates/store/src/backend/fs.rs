@@ -35,7 +35,8 @@ impl FsBackend {
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
-        let mut path = self.root.clone();
+        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + key.len() + 2);
+        path.push(&self.root);
         for part in key.split('/').filter(|part| !part.is_empty()) {
             if part == ".." || part == "." || part.contains('\0') || (cfg!(windows) && part.contains(['\\', ':'])) {
                 return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));

@@ -54,7 +54,12 @@ impl Disk for RealDisk {
             // A link that leads nowhere is there, and is nothing that we would open.
             let nothing =
                 Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
-            found.push((name, std::fs::metadata(entry.path()).map_or(nothing, |meta| stat(&meta))));
+            // Only a link needs the walk along its path; all else is looked at from the folder that is open.
+            let meta = match entry.metadata() {
+                Ok(meta) if !meta.file_type().is_symlink() => Ok(meta),
+                _ => std::fs::metadata(entry.path()),
+            };
+            found.push((name, meta.map_or(nothing, |meta| stat(&meta))));
         }
         Ok(found)
     }

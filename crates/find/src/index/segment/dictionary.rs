@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::GROUP;
 use crate::index::pages::number;
-use crate::index::varint;
+use crate::varint;
 
 /// What a stretch of text must be to a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

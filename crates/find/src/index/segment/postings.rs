@@ -6,7 +6,7 @@ use boswell_model::Result;
 
 use super::dictionary::{Dictionary, Term};
 use crate::index::pages::{Paged, damaged};
-use crate::index::varint;
+use crate::varint;
 
 /// Reads postings and keeps the pages it read last.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use super::GROUP;
 use super::row::{BlockRow, ROW};
-use crate::index::{pages, varint};
+use crate::index::pages;
+use crate::varint;
 
 /// Takes terms in byte order and gives the bytes of a segment.
 #[derive(Debug, Default)]

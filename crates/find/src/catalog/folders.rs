@@ -1,0 +1,79 @@
+//! Which folders a listing of a store has seen, so that nobody looks for files in those that are not there.
+//!
+//! Most sessions have no folder beside their log. Asking the file system for a title in it, session by session, would cost
+//! more than listing the store did.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use boswell_dialect::{FileInfo, Files, Found};
+use boswell_model::Result;
+use boswell_store::{Backend, Store};
+
+/// The folders that stood in each folder which was listed.
+#[derive(Debug, Default)]
+pub(super) struct Folders {
+    listed: HashMap<String, HashSet<String>>,
+}
+
+impl Folders {
+    /// Lists a store and remembers what was seen.
+    pub(super) fn list(store: &Store) -> Result<(Found, Folders)> {
+        let walk = Walk { backend: store.backend(), seen: RefCell::default() };
+        let found = store.dialect().discover(&walk)?;
+        Ok((found, Folders { listed: walk.seen.into_inner() }))
+    }
+
+    /// Files of a store, of which those that cannot be there are not looked for.
+    pub(super) fn files<'f>(&'f self, backend: &'f dyn Backend) -> impl Files + 'f {
+        Known { backend, folders: self }
+    }
+
+    /// Whether the folder that a key names a file in was missing from the folder around it.
+    fn lacks_folder_of(&self, key: &str) -> bool {
+        let Some((folder, _)) = key.rsplit_once('/') else { return false };
+        let (around, _) = folder.rsplit_once('/').unwrap_or(("", folder));
+        self.listed.get(around).is_some_and(|folders| !folders.contains(folder))
+    }
+}
+
+struct Walk<'b> {
+    backend: &'b dyn Backend,
+    seen: RefCell<HashMap<String, HashSet<String>>>,
+}
+
+impl Files for Walk<'_> {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        let inside = self.backend.list(folder)?;
+        let folders = inside.iter().filter(|info| !info.is_file()).map(|info| info.key.clone()).collect();
+        self.seen.borrow_mut().insert(folder.to_owned(), folders);
+        Ok(inside)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        self.backend.stat(key)
+    }
+
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
+        self.backend.open(key)?.read(at, len as u64)
+    }
+}
+
+struct Known<'f> {
+    backend: &'f dyn Backend,
+    folders: &'f Folders,
+}
+
+impl Files for Known<'_> {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        self.backend.list(folder)
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        if self.folders.lacks_folder_of(key) { Ok(None) } else { self.backend.stat(key) }
+    }
+
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
+        self.backend.open(key)?.read(at, len as u64)
+    }
+}

@@ -1,0 +1,84 @@
+//! Values in few bytes, each behind a letter that says what it is; what is unknown is not there.
+
+use boswell_model::{Instant, Usage};
+
+use crate::varint::{self, Reader};
+
+/// Bytes in the making.
+#[derive(Debug, Default)]
+pub(super) struct Out(pub(super) Vec<u8>);
+
+impl Out {
+    pub(super) fn raw_text(&mut self, text: &str) {
+        varint::put(&mut self.0, text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    pub(super) fn text(&mut self, letter: u8, text: Option<&str>) {
+        if let Some(text) = text {
+            self.0.push(letter);
+            self.raw_text(text);
+        }
+    }
+
+    pub(super) fn pair(&mut self, letter: u8, key: &str, value: &str) {
+        self.text(letter, Some(key));
+        self.raw_text(value);
+    }
+
+    pub(super) fn number(&mut self, letter: u8, number: Option<u64>) {
+        if let Some(number) = number {
+            self.0.push(letter);
+            varint::put(&mut self.0, number);
+        }
+    }
+
+    pub(super) fn time(&mut self, letter: u8, time: Option<Instant>) {
+        if let Some(time) = time {
+            self.0.push(letter);
+            self.0.extend_from_slice(&time.millis().to_le_bytes());
+        }
+    }
+
+    /// Which parts are known, and those.
+    pub(super) fn usage(&mut self, letter: u8, usage: &Usage) {
+        if usage.is_unknown() {
+            return;
+        }
+        let counts = counts_of(usage);
+        let known =
+            counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
+        self.0.extend_from_slice(&[letter, known | u8::from(usage.cost.is_some()) << 5]);
+        counts.into_iter().flatten().for_each(|count| varint::put(&mut self.0, count));
+        if let Some(cost) = usage.cost {
+            self.0.extend_from_slice(&cost.to_le_bytes());
+        }
+    }
+}
+
+fn counts_of(usage: &Usage) -> [Option<u64>; 5] {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning]
+}
+
+/// A time that [`Out::time`] wrote, behind its letter.
+pub(super) fn time(from: &mut Reader<'_>) -> Option<Instant> {
+    let millis = from.bytes(8)?.try_into().ok().map(i64::from_le_bytes)?;
+    Some(Instant::from_millis(millis))
+}
+
+/// What [`Out::usage`] wrote, behind its letter.
+pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
+    let known = *from.bytes(1)?.first()?;
+    let mut counts = [None; 5];
+    for (at, count) in counts.iter_mut().enumerate() {
+        if known & 1 << at != 0 {
+            *count = Some(from.number()?);
+        }
+    }
+    let cost = match known & 1 << 5 {
+        0 => None,
+        _ => Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?),
+    };
+    let [input, output, cache_read, cache_write, reasoning] = counts;
+    Some(Usage { input, output, cache_read, cache_write, reasoning, cost })
+}

@@ -1,0 +1,80 @@
+//! The first index of everything.
+
+use super::bed::Bed;
+use crate::Outcome;
+use crate::bench::data;
+use crate::bench::group::Group;
+use crate::bench::lab::Lab;
+use crate::bench::table::{self, Row, Target};
+
+/// What the first index must reach, in megabytes of source per CPU second.
+const DEMANDED: f64 = 230.0;
+const MOST_MEMORY: u64 = 200_000_000;
+const MOST_MEMORY_LONG_LINE: u64 = 250_000_000;
+
+pub(crate) struct FirstIndex;
+
+impl Group for FirstIndex {
+    fn name(&self) -> &'static str {
+        "first-index"
+    }
+
+    fn about(&self) -> &'static str {
+        "`boswell index` of 10,000 Claude sessions (1.1 GB, all text) that the catalog knows, and its size, against the rates and sizes allowed"
+    }
+
+    fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
+        let bed = Bed::make(lab)?;
+        let megabytes = bed.bytes()? as f64 / 1e6;
+        let mut ours = bed.job(lab, &["index", "--json"]);
+        ours.forget = Some(bed.home.join("index"));
+        let rate = megabytes / lab.cpu(&ours)?;
+        let least = megabytes / lab.cpu(&lab.split(&bed.root))?;
+        let mut cold = bed.job(lab, &["index"]);
+        cold.forget = Some(bed.home.clone());
+        let cold_rate = megabytes / lab.cpu(&cold)?;
+        let (text, bytes) = sizes(&ours.output()?)?;
+        let long = data::damaged_sessions(&lab.data)?;
+        let store = format!("claude={}", long.display());
+        Ok(vec![
+            row("source-MB per CPU second", rate, DEMANDED, Target::AtLeast(1.0)),
+            Row { target: None, ..row("the same against reading and splitting", rate, least, Target::AtLeast(1.0)) },
+            Row { target: None, ..row("catalog and index together", cold_rate, DEMANDED, Target::AtLeast(1.0)) },
+            size("index / text", bytes, text, 0.11),
+            size("index / source", bytes, megabytes * 1e6, 0.06),
+            lab.peak("peak memory", &ours, MOST_MEMORY)?,
+            lab.peak(
+                "peak memory with a line of 60 MB",
+                &lab.boswell(&["index", "--store", &store]),
+                MOST_MEMORY_LONG_LINE,
+            )?,
+        ])
+    }
+}
+
+fn row(case: &str, ours: f64, baseline: f64, target: Target) -> Row {
+    Row {
+        case: case.to_owned(),
+        ours: format!("{ours:.0} MB/s"),
+        baseline: format!("{baseline:.0} MB/s"),
+        ratio: ours / baseline,
+        target: Some(target),
+    }
+}
+
+fn size(case: &str, ours: f64, whole: f64, most: f64) -> Row {
+    Row {
+        case: case.to_owned(),
+        ours: table::mebibytes(ours as u64),
+        baseline: table::mebibytes(whole as u64),
+        ratio: ours / whole,
+        target: Some(Target::AtMost(most)),
+    }
+}
+
+/// Text and index in bytes, as the command says in JSON.
+fn sizes(said: &str) -> Outcome<(f64, f64)> {
+    let line: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
+    let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("boswell index states no {key}"));
+    Ok((number("text_bytes")?, number("index_bytes")?))
+}

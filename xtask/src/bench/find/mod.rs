@@ -1,0 +1,16 @@
+//! Groups about finding: catalog, index, search, statistics, over generated Claude sessions.
+//!
+//! Peers whose figures the targets come from are not run here; where a target is a figure of theirs it stands as `allowed`.
+
+mod bed;
+mod first_index;
+mod refresh;
+mod scan;
+mod search;
+mod usage;
+
+pub(crate) use first_index::FirstIndex;
+pub(crate) use refresh::Refresh;
+pub(crate) use scan::Scan;
+pub(crate) use search::Search;
+pub(crate) use usage::UsageReport;
