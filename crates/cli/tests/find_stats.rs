@@ -100,21 +100,19 @@ fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
     let cost = || bench.run(&["stats", "--by", "model", "--json"]).lines[0].clone();
     let before = cost();
     let model = before["key"].as_str().unwrap().to_owned();
-    let own = bench.own().join("prices.json");
-    disk::write(
-        &own,
-        format!("{{\"{model}\":{{\"input\":1000000,\"output\":0,\"cache_read\":0,\"cache_write\":0}}}}").as_bytes(),
-    );
+    let own = bench.home().join(".config/boswell/config.toml");
+    let prices = format!("[prices.\"{model}\"]\ninput = 1_000_000\noutput = 0\ncache_read = 0.0\ncache_write = 0\n");
+    disk::write(&own, prices.as_bytes());
     let after = cost();
     assert_eq!(
         (before["prices_overridden"].as_bool(), after["prices_overridden"].as_bool()),
         (Some(false), Some(true))
     );
     assert_eq!(after["cost_usd"].as_f64(), after["tokens"]["input"].as_f64());
-    disk::write(&own, b"{\"m\":{\"input\":1}}");
+    disk::write(&own, b"[prices.m]\ninput = 1\n");
     let refused = bench.run(&["stats"]);
     assert!(
-        refused.code == 2 && refused.stderr.contains("prices.json") && refused.stderr.contains("hint:"),
+        refused.code == 2 && refused.stderr.contains("under `prices`") && refused.stderr.contains("hint:"),
         "{}",
         refused.stderr
     );

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Wanted, count};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, StoreId, Summary};
 use clap::{Args, ValueEnum};
 
@@ -114,17 +113,18 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The prices of the table, and those that the user wrote into `prices.json` in boswell's folder.
+/// The prices of the table, and those that the user set.
 fn prices(machine: &Machine) -> Result<Prices> {
-    let home = machine.home.as_ref().filter(|home| home.is_dir());
-    let Some(path) = home.map(|home| home.join("prices.json")) else { return Ok(Prices::default()) };
-    match durable::read(&RealDisk, &path)? {
-        Some(bytes) => Prices::parse(&bytes).map_err(|error| {
-            let why = error.reason().unwrap_or("they are not as they should be").to_owned();
-            error.because(format!("in `{}` {why}", path.display()))
-        }),
-        None => Ok(Prices::default()),
-    }
+    let Some(set) = machine.config.get("prices").and_then(toml::Value::as_table) else { return Ok(Prices::default()) };
+    let number = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    let model = |(name, parts): (&String, &toml::Value)| {
+        let parts = parts.as_table().into_iter().flatten();
+        (name.clone(), Json::Object(parts.map(|(key, value)| (key.clone(), Json::from(number(value)))).collect()))
+    };
+    Prices::parse(&Json::Object(set.iter().map(model).collect()).to_bytes()).map_err(|error| {
+        let why = error.reason().unwrap_or("they are not as they should be").to_owned();
+        error.because(format!("among the settings under `prices` {why}"))
+    })
 }
 
 fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {

@@ -55,7 +55,7 @@ impl Prices {
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
             Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
-                r#"write {"model": {"input": 3.0, "output": 15.0, "cache_read": 0.3, "cache_write": 3.75}}, in dollars for a million tokens"#,
+                "give each model an `input`, an `output`, and if they differ from input a `cache_read` and a `cache_write`, in dollars for a million tokens",
             )
         };
         let raw = Raw::parse(json).map_err(|_| bad("they are not JSON".to_owned()))?;
