@@ -65,6 +65,10 @@ impl Runner {
         let locks = dialect.locks(located, intention);
         self.carry(store, &session, reason, locks, || {
             let located = store.look_again(located)?;
+            if intention.needs_lease() {
+                let log = located.key.as_ref().map(|key| store.root().join(key));
+                store.refuse_if_live(&located.id, log.as_deref())?;
+            }
             store.plan(&located, intention)
         })
     }

@@ -106,7 +106,7 @@ impl Store {
         let lease = self.lease(&id, wait)?;
         // Looked up again: who held the lease before may have made the log visible while we waited.
         let (id, opened) = self.opened(&id)?;
-        self.refuse_if_live(&id, &opened.path)?;
+        self.refuse_if_live(&id, Some(&opened.path))?;
         self.writer_on(&id, opened, Some(lease))
     }
 
@@ -219,21 +219,6 @@ impl Store {
             lease,
         };
         SessionWriter::open(parts, opened)
-    }
-
-    /// Agents take no lock that we could wait for: while one has its log open, the conversation is its own.
-    fn refuse_if_live(&self, id: &str, path: &Path) -> Result<()> {
-        if self.dialect().name() == "boswell" {
-            return Ok(());
-        }
-        let disk = &self.writing()?.disk;
-        let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
-        let Some(pid) = stat.and_then(|stat| disk.writers_of(stat.identity).first().copied()) else { return Ok(()) };
-        Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
-            .because("moving its leaf now would split the conversation")
-            .hinting(
-                "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
-            ))
     }
 
     fn lock_name(&self, id: &str) -> String {

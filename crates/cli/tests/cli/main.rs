@@ -4,6 +4,8 @@
 mod bad_input;
 mod bench;
 mod claude_context;
+mod claude_desk;
+mod claude_writing;
 mod corpus;
 mod damage;
 mod help;

@@ -15,7 +15,7 @@ fn entry(ran: Ran) -> String {
     ran.ends(0).text().lines().last().unwrap().to_owned()
 }
 
-fn fed(bench: &Bench, args: &[&str], input: &str) -> Ran {
+pub(crate) fn fed(bench: &Bench, args: &[&str], input: &str) -> Ran {
     let mut command = bench.command(args);
     let file = bench.tmp().join("input");
     let mut out = boswell_file(&file);
