@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod claude_context;
 mod claude_desk;
+mod claude_together;
 mod claude_writing;
 mod corpus;
 mod damage;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
-use boswell_model::{Error, ErrorKind, Facts, Result};
+use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 
 use super::known::KnownIds;
 use super::receipt::{Expect, Written};
@@ -252,6 +252,18 @@ impl State {
         Ok((answer, read.facts))
     }
 
+    /// A moment after all that the log tells of: where the tree alone does not say what came last, some versions of the agent go
+    /// by the time.
+    fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
+        if !dialect.hangs_by_view() {
+            return now;
+        }
+        let last = self.session.1.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
+        let at = last.map_or(now, |last| last.max(now));
+        self.session.1.last_active = Some(at);
+        at
+    }
+
     /// The entry that a draft hangs below.
     fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<String>> {
         match &draft.parent {
@@ -309,7 +321,8 @@ impl State {
         let id = draft.id.as_deref().unwrap_or(&made);
         self.names_exist(dialect, draft, batch)?;
         let parent = self.above(dialect, draft, batch)?;
-        let settled = Settled { id, parent: parent.as_deref(), at: draft.at.unwrap_or_else(|| chance.now()) };
+        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
+        let settled = Settled { id, parent: parent.as_deref(), at };
         let within = Within { id: &self.session.0, facts: &self.session.1 };
         let mut record = dialect.encode_in(draft, settled, within)?;
         if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
