@@ -26,9 +26,8 @@ pub mod unknown;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
-    AtWork, Permissions,
-    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
-    tool_paths,
+    AtWork, Dialect, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, ResumeCommand, Sample, SessionLink,
+    SideFile, SideKind, tool_paths,
 };
 pub use draft::{
     Answer, Body, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within, one_object, unsupported,

@@ -15,10 +15,7 @@ const ATTEMPTS: u64 = 10;
 
 /// Whether it is said about the session, not in it.
 fn is_remark(intention: &Intention) -> bool {
-    matches!(
-        intention,
-        Intention::Title(_) | Intention::Tags(_) | Intention::Label { .. } | Intention::Status { .. }
-    )
+    matches!(intention, Intention::Title(_) | Intention::Tags(_) | Intention::Label { .. } | Intention::Status { .. })
 }
 
 /// What was done.

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use boswell_dialect::{AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
+use boswell_dialect::{
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support,
+};
 use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};

@@ -301,7 +301,8 @@ fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::Result<()> {
         }
         event(out, "content_block_stop", &json!({"index": index}))?;
     }
-    let end = json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
+    let end =
+        json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
     event(out, "message_delta", &end)?;
     event(out, "message_stop", &json!({}))
 }

@@ -55,17 +55,26 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("truncated last line", whole[..whole.len() - 40].to_vec()),
         ("last line without its end", whole[..whole.len() - 1].to_vec()),
-        ("phantom parent", edited(&|lines| lines[2] = lines[2].replace("\"parentUuid\":\"a1\"", "\"parentUuid\":\"zz\""))),
+        (
+            "phantom parent",
+            edited(&|lines| lines[2] = lines[2].replace("\"parentUuid\":\"a1\"", "\"parentUuid\":\"zz\"")),
+        ),
         ("line gone from the middle", edited(&|lines| drop(lines.remove(1)))),
-        ("two records on one line", edited(&|lines| {
-            let second = lines.remove(3);
-            lines[2].push_str(&second);
-        })),
-        ("a cut record and the next one on its line", edited(&|lines| {
-            let second = lines.remove(3);
-            lines[2].truncate(60);
-            lines[2].push_str(&second);
-        })),
+        (
+            "two records on one line",
+            edited(&|lines| {
+                let second = lines.remove(3);
+                lines[2].push_str(&second);
+            }),
+        ),
+        (
+            "a cut record and the next one on its line",
+            edited(&|lines| {
+                let second = lines.remove(3);
+                lines[2].truncate(60);
+                lines[2].push_str(&second);
+            }),
+        ),
         ("a line of garbage", edited(&|lines| lines.insert(3, "%%% not json".to_owned()))),
         ("NULs before a record", edited(&|lines| lines[3] = format!("\0\0\0\0{}", lines[3]))),
         ("a tail of NULs", with(&[&whole, &[0; 64]])),
@@ -73,26 +82,47 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
         ("CRLF", String::from_utf8(whole.clone()).unwrap().replace('\n', "\r\n").into_bytes()),
         ("a BOM", with(&[b"\xef\xbb\xbf", &whole])),
         ("bytes that are not UTF-8", with(&[&whole[..200], b"\xff\xfe", &whole[200..]])),
-        ("a circle of parents", edited(&|lines| lines[0] = lines[0].replace("\"parentUuid\":null", "\"parentUuid\":\"a5\""))),
-        ("no parents at all", edited(&|lines| {
-            for line in lines {
-                let end = line.find(",\"isSidechain\"").unwrap();
-                line.replace_range(..end, "{\"parentUuid\":null");
-            }
-        })),
+        (
+            "a circle of parents",
+            edited(&|lines| lines[0] = lines[0].replace("\"parentUuid\":null", "\"parentUuid\":\"a5\"")),
+        ),
+        (
+            "no parents at all",
+            edited(&|lines| {
+                for line in lines {
+                    let end = line.find(",\"isSidechain\"").unwrap();
+                    line.replace_range(..end, "{\"parentUuid\":null");
+                }
+            }),
+        ),
         ("a call without a result", edited(&|lines| lines.truncate(5))),
         ("one of two results missing", edited(&|lines| drop(lines.remove(5)))),
         ("a result without a call", edited(&|lines| lines.insert(0, line("user", "r0", None, 0, &result("c0"))))),
         ("every line twice", with(&[&whole, &whole])),
         ("a call's id used twice", edited(&|lines| lines[4] = lines[4].replace("\"c2\"", "\"c1\""))),
-        ("a side chain at the end", edited(&|lines| {
-            lines.push(line("user", "s1", Some("a5"), 11, "\"side\"").replace("\"isSidechain\":false", "\"isSidechain\":true"));
-        })),
-        ("another session's id inside", edited(&|lines| lines[4] = lines[4].replace(ID, "bbbbbbbb-0001-4001-8001-000000000001"))),
+        (
+            "a side chain at the end",
+            edited(&|lines| {
+                lines.push(
+                    line("user", "s1", Some("a5"), 11, "\"side\"")
+                        .replace("\"isSidechain\":false", "\"isSidechain\":true"),
+                );
+            }),
+        ),
+        (
+            "another session's id inside",
+            edited(&|lines| lines[4] = lines[4].replace(ID, "bbbbbbbb-0001-4001-8001-000000000001")),
+        ),
         ("an empty file", Vec::new()),
         ("only metadata", b"{\"type\":\"mode\",\"mode\":\"normal\"}\n".to_vec()),
-        ("a line of five megabytes", edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, &format!("\"{}\"", "x".repeat(5 << 20))))),
-        ("an answer of nothing", edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "[{\"type\":\"text\",\"text\":\"\"}]"))),
+        (
+            "a line of five megabytes",
+            edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, &format!("\"{}\"", "x".repeat(5 << 20)))),
+        ),
+        (
+            "an answer of nothing",
+            edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "[{\"type\":\"text\",\"text\":\"\"}]")),
+        ),
         ("a message without content", edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "7"))),
     ]
 }
@@ -191,7 +221,11 @@ fn what_cannot_be_done_is_refused_with_what_can() {
     bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &joined(&compacted));
     bench.plant(&format!(".claude/projects/-proj-demo/{ID}/subagents/agent-a1.jsonl"), b"{\"parentUuid\":null,\"isSidechain\":true,\"type\":\"user\",\"uuid\":\"x\",\"message\":{\"role\":\"user\",\"content\":\"task\"},\"timestamp\":\"2026-01-01T00:00:00.000Z\"}\n");
     let session = format!("claude:{ID}");
-    for args in [&["branch", &session, "a1"] as &[&str], &["rewind", &session, "u2"], &["append", &session, "--parent", "a1", "--user", "x"]] {
+    for args in [
+        &["branch", &session, "a1"] as &[&str],
+        &["rewind", &session, "u2"],
+        &["append", &session, "--parent", "a1", "--user", "x"],
+    ] {
         bench.run(args).ends(2).says("kept messages").says("boswell fork");
     }
     // A fork from before the compaction is what works.
@@ -225,18 +259,25 @@ fn what_cannot_be_done_is_refused_with_what_can() {
 #[test]
 fn resuming_asks_again_for_what_was_once_allowed() {
     let bench = Bench::new();
-    let allowed = base().join("\n").replace("\"userType\"", "\"permissionMode\":\"bypassPermissions\",\"userType\"") + "\n";
+    let allowed =
+        base().join("\n").replace("\"userType\"", "\"permissionMode\":\"bypassPermissions\",\"userType\"") + "\n";
     let here = bench.root().join("it's a folder");
     disk::make_dir(&here);
     let here_text = here.to_string_lossy().into_owned();
-    bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), allowed.replace("/proj/demo", &here_text).as_bytes());
+    bench.plant(
+        &format!(".claude/projects/-proj-demo/{ID}.jsonl"),
+        allowed.replace("/proj/demo", &here_text).as_bytes(),
+    );
     let session = format!("claude:{ID}");
     let argv = |more: &[&str]| {
         let args: Vec<&str> = ["resume", &session, "--json"].iter().chain(more).copied().collect();
         bench.run(args).ends(0).lines()[0]["argv"].clone()
     };
     assert_eq!(argv(&[]), serde_json::json!(["claude", "--resume", ID, "--permission-mode", "default"]));
-    assert_eq!(argv(&["--same-permissions"]), serde_json::json!(["claude", "--resume", ID, "--dangerously-skip-permissions"]));
+    assert_eq!(
+        argv(&["--same-permissions"]),
+        serde_json::json!(["claude", "--resume", ID, "--dangerously-skip-permissions"])
+    );
     // What is printed can be given to a shell as it is: a stand-in for the client says what reached it.
     let stand_in = bench.root().join("bin/claude");
     disk::write(&stand_in, b"#!/bin/sh\npwd\nprintf '%s\\n' \"$@\"\n");

@@ -160,3 +160,64 @@ fn the_context_of_every_capture_is_what_the_real_client_sends() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
     assert!(resumed.into_inner().unwrap() > 45);
 }
+
+/// Words of a context, without what the client packs its own way.
+fn words(bench: &Bench, session: &str) -> Vec<String> {
+    let messages = bench.run(["context", session, "--json"]).ends(0).of_type("message");
+    messages.iter().flat_map(parts).collect()
+}
+
+#[test]
+fn a_fork_of_every_capture_says_what_its_source_says() {
+    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else { return };
+    let bench = Bench::new();
+    let mut forked = 0;
+    for path in corpus::files(&captures.join("claude-code")) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let bytes = disk::read(&path);
+        if name.len() != 42 || !name.ends_with(".jsonl") || bytes.len() < 2 {
+            continue;
+        }
+        let log = bench.plant(&format!(".claude/projects/-proj-demo/{name}"), &bytes);
+        let session = format!("claude:{}", name.trim_end_matches(".jsonl"));
+        let source = words(&bench, &session);
+        for style in ["client", "sdk"] {
+            let ran = bench.run(["fork", &session, "--style", style]);
+            if source.is_empty() {
+                ran.ends(2).says("nothing to fork");
+                continue;
+            }
+            let fork = ran.ends(0).text().trim().to_owned();
+            assert_eq!(words(&bench, &fork), source, "{} as the {style} does it", path.display());
+            bench.run(["check", &fork]).ends(0);
+            forked += 1;
+        }
+        assert_eq!(disk::read(&log), bytes);
+        disk::remove(&bench.home().join(".claude"));
+    }
+    assert!(forked > 90, "{forked}");
+}
+
+#[test]
+fn forks_of_compacted_captures_are_taken_up_by_the_client() {
+    let Some(client) = ClaudeClient::require_or_skip() else { return };
+    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else { return };
+    let bench = Bench::new();
+    let mut seen = 0;
+    for scenario in ["compact", "old-2.1.220", "old-2.0.76"] {
+        let is_it = |path: &PathBuf| path.to_string_lossy().ends_with("/aaaaaaaa-0001-4001-8001-000000000001.jsonl");
+        let path = corpus::files(&captures.join("claude-code").join(scenario)).into_iter().find(is_it).unwrap();
+        bench.plant(".claude/projects/-proj-demo/aaaaaaaa-0001-4001-8001-000000000001.jsonl", &disk::read(&path));
+        for style in ["client", "sdk"] {
+            let fork = bench.run(["fork", "aaaaaaaa", "--style", style]).ends(0).text().trim().to_owned();
+            let file =
+                bench.home().join(format!(".claude/projects/-proj-demo/{}.jsonl", fork.trim_start_matches("claude:")));
+            match difference(&client, &file) {
+                Some(Ok(parts)) => seen += usize::from(parts > 2),
+                other => panic!("{scenario} {style}: {other:?}"),
+            }
+        }
+        disk::remove(&bench.home().join(".claude"));
+    }
+    assert_eq!(seen, 6);
+}

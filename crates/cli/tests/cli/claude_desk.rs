@@ -56,6 +56,13 @@ impl Desk {
         self.client.start_saying(&place, prompt, more)
     }
 
+    /// Runs the client with exactly these words.
+    pub(crate) fn client(&self, args: &[String]) -> Output {
+        let (home, config) = (self.bench.home(), self.config());
+        let place = Place { home: &home, config: &config, work: &self.work, model: &self.model };
+        self.client.start(&place, args).wait_with_output().unwrap()
+    }
+
     /// Runs boswell.
     #[track_caller]
     pub(crate) fn run(&self, args: &[&str]) -> Ran {

@@ -191,3 +191,22 @@ fn a_deleted_session_is_gone_with_all_its_files_and_a_restored_one_is_taken_up()
     assert_eq!(after, before, "every file is back as it was");
     assert_eq!(desk.resumed(&session, "back"), THREE);
 }
+
+#[test]
+fn what_a_session_was_allowed_is_asked_for_again_unless_the_user_says_otherwise() {
+    let Some(desk) = Desk::new() else { return };
+    desk.say("one", &["--session-id", ID]);
+    let session = format!("claude:{ID}");
+    let words = |more: &[&str], mark: &str| -> Vec<String> {
+        let args: Vec<&str> = ["resume", &session, "--json"].iter().chain(more).copied().collect();
+        let resume = desk.run(&args).lines().remove(0);
+        let argv = resume["argv"].as_array().unwrap().iter().skip(1).map(|word| word.as_str().unwrap().to_owned());
+        let script = format!(r#"SCRIPT=[[{{"tool":"Bash","input":{{"command":"touch {mark}"}}}}],[{{"text":"ok"}}]]"#);
+        argv.chain(["-p".to_owned(), script]).collect()
+    };
+    desk.client(&words(&[], "unasked"));
+    assert!(!desk.bench.cwd().join("unasked").exists(), "nobody allowed it this time");
+    desk.say("two", &["--resume", ID]);
+    desk.client(&words(&["--same-permissions"], "allowed"));
+    assert!(desk.bench.cwd().join("allowed").exists(), "the user said: as before");
+}

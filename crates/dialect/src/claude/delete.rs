@@ -2,9 +2,9 @@
 
 use boswell_model::Result;
 
+use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
-use super::discover;
 use crate::{Asked, FileInfo, Files, Plan, Planned, Step};
 
 /// Folders in which the client keeps something under the id of a session.

@@ -8,8 +8,8 @@ use boswell_model::{
 };
 
 use super::{
-    branch, check, context, create, discover, encode, fold, head, live, plan, recognise, render, resume, side_files, stand, tip,
-    view,
+    branch, check, context, create, discover, encode, fold, head, live, plan, recognise, render, resume, side_files,
+    stand, tip, view,
 };
 use crate::{
     Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,

@@ -24,7 +24,10 @@ pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
 pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
     let root = files.list("")?;
     let is_config = |info: &FileInfo| {
-        matches!(info.name(), "projects" | "sessions" | "settings.json" | ".claude.json" | "history.jsonl" | ".credentials.json")
+        matches!(
+            info.name(),
+            "projects" | "sessions" | "settings.json" | ".claude.json" | "history.jsonl" | ".credentials.json"
+        )
     };
     if root.is_empty() || root.iter().any(is_config) {
         return Ok(key.to_owned());

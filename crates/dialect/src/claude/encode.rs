@@ -191,7 +191,11 @@ fn is_entry_id(id: &str) -> bool {
 /// Whether a log can be appended to: a subagent's is written by its session alone.
 pub(super) fn can_append(facts: &Facts) -> Result<()> {
     if facts.hidden == Some("subagent") {
-        return Err(unsupported("claude", "be continued on its own: it is a subagent's", "continue the session that started it"));
+        return Err(unsupported(
+            "claude",
+            "be continued on its own: it is a subagent's",
+            "continue the session that started it",
+        ));
     }
     Ok(())
 }
@@ -205,7 +209,8 @@ pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLo
             .because("Claude Code knows its sessions by UUIDs")
             .hinting("leave --id out to have one made"));
     }
-    let first = Json::object().with("type", "mode").with("mode", "normal").with("sessionId", id).with("cwd", &new.project);
+    let first =
+        Json::object().with("type", "mode").with("mode", "normal").with("sessionId", id).with("cwd", &new.project);
     let mut bytes = first.to_bytes();
     bytes.push(b'\n');
     if let Some(title) = &new.title {
@@ -248,7 +253,8 @@ mod tests {
         let call = Part::Call { id: "c1".into(), name: "Bash".into(), arguments: Json::Raw(b"{\n\"a\":1}".to_vec()) };
         let answer = written(Body::Assistant(Box::new(Answer { content: vec![call], ..Answer::default() }))).unwrap();
         let content = vec![Part::Text("out".into())];
-        let result = written(Body::ToolResult { call: "c1".into(), tool: "Bash".into(), content, is_error: true }).unwrap();
+        let result =
+            written(Body::ToolResult { call: "c1".into(), tool: "Bash".into(), content, is_error: true }).unwrap();
         assert!(answer.contains(r#""stop_reason":"tool_use""#) && answer.contains(r#""model":"opus""#), "{answer}");
         let facts = read(&format!("{answer}\n{result}\n")).facts;
         assert_eq!((facts.messages, facts.tool_calls), (1, 1));
@@ -258,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_native_line_keeps_what_it_has_and_gets_what_it_lacks() {
-        let given = "{\"type\":\"user\",\n\"message\":{\"role\":\"user\",\"content\":\"x\"},\"odd\":1.0,\"uuid\":\"mine\"}";
+        let given =
+            "{\"type\":\"user\",\n\"message\":{\"role\":\"user\",\"content\":\"x\"},\"odd\":1.0,\"uuid\":\"mine\"}";
         let line = written(Body::Native(given.into())).unwrap();
         assert!(line.starts_with(r#"{"type":"user","message":{"role":"user","content":"x"},"odd":1.0,"uuid":"mine""#));
         assert!(line.contains(r#""parentUuid":"p1""#) && line.contains(ID) && !line.contains('\n'), "{line}");

@@ -143,7 +143,8 @@ impl<'a> Fork<'a> {
             out.push(b'\n');
         }
         // What the client cut out of long results holds for every copy of them.
-        for (slot, _) in self.view.log.entries().filter(|(slot, _)| self.view.log.word(*slot) == "content-replacement") {
+        for (slot, _) in self.view.log.entries().filter(|(slot, _)| self.view.log.word(*slot) == "content-replacement")
+        {
             let line = self.view.payload(slot)?;
             if let Ok(line) = set_member(&line, &["sessionId"], &quoted(self.id)) {
                 out.extend(line);
@@ -178,10 +179,17 @@ impl<'a> Fork<'a> {
     }
 
     /// A line with ids of the fork's own.
-    fn renamed(&self, mut line: Vec<u8>, slot: Slot, own: &str) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
+    fn renamed(
+        &self,
+        mut line: Vec<u8>,
+        slot: Slot,
+        own: &str,
+    ) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
         line = set_member(&line, &["uuid"], &quoted(&self.called(own)))?;
         for key in ["parentUuid", "logicalParentUuid"] {
-            let Some(id) = Raw::trusted(&line).get(key).and_then(|id| id.text()).map(|id| id.into_owned()) else { continue };
+            let Some(id) = Raw::trusted(&line).get(key).and_then(|id| id.text()).map(|id| id.into_owned()) else {
+                continue;
+            };
             line = set_member(&line, &[key], &Json::from(self.ids.get(&id).map(String::as_str)).to_bytes())?;
         }
         for key in ["teamName", "agentName", "slug", "sourceToolAssistantUUID"] {

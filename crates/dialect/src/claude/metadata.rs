@@ -49,7 +49,8 @@ pub(super) fn tags(asked: &Asked<'_>, tags: &[String]) -> Result<Planned> {
     };
     let title = if tag.is_empty() { "take its tag away".to_owned() } else { format!("tag it {tag}") };
     // The client's own readers look for lines that begin with exactly this.
-    let plan = Plan::new("tag", title).step(Step::append(log_key(asked.located)?, line("tag", "tag", &tag, &asked.located.id)));
+    let plan = Plan::new("tag", title)
+        .step(Step::append(log_key(asked.located)?, line("tag", "tag", &tag, &asked.located.id)));
     Ok(Planned::of(plan))
 }
 
@@ -61,7 +62,11 @@ fn clean_tag(tag: &str) -> Result<String> {
     };
     let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
     let clean = clean.trim();
-    if clean.is_empty() { Err(Error::new(ErrorKind::Invalid, "a tag must say something")) } else { Ok(clean.to_owned()) }
+    if clean.is_empty() {
+        Err(Error::new(ErrorKind::Invalid, "a tag must say something"))
+    } else {
+        Ok(clean.to_owned())
+    }
 }
 
 #[cfg(test)]

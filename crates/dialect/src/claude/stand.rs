@@ -44,7 +44,8 @@ fn say(asked: &Asked<'_>, at: Tip, kind: &str) -> Result<Planned> {
 
 /// The line that states a leaf; none is before everything.
 pub(super) fn leaf_line(leaf: Option<&str>, id: &str) -> Vec<u8> {
-    let line = Json::object().with("type", "last-prompt").with("leafUuid", leaf).with("explicit", true).with("sessionId", id);
+    let line =
+        Json::object().with("type", "last-prompt").with("leafUuid", leaf).with("explicit", true).with("sessionId", id);
     let mut line = line.to_bytes();
     line.push(b'\n');
     line
@@ -58,8 +59,11 @@ pub(super) fn hang(view: &SessionView<'_>, parent: &Parent) -> Result<Option<Str
         Parent::Entry(id) => {
             let line = view.log.names.find(id).and_then(|name| tip::chain_of(view).ok()?.line(name));
             let Some(slot) = line else {
-                return Err(Error::new(ErrorKind::NotFound, format!("the session has no entry `{}`", id.escape_debug()))
-                    .hinting("see its entries with `boswell tree`"));
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("the session has no entry `{}`", id.escape_debug()),
+                )
+                .hinting("see its entries with `boswell tree`"));
             };
             stands(view, slot, "SESSION")?;
             Some(slot)
