@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Chance, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
+use boswell_dialect::{
+    Body, Chance, Depth, Dialect, Draft, Located, NewSession, Operation, Parent, Settled, Visible, by_name, unsupported,
+};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
@@ -171,6 +173,10 @@ impl Store {
 
     /// Makes a new session from a branch of another one, with lineage. Labels of its entries come along.
     pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
+        if self.dialect().plans(Operation::Fork) {
+            let what = "be forked entry by entry";
+            return Err(unsupported(self.dialect().name(), what, "carry out `Intention::Fork` with a runner"));
+        }
         let source = self.session(id)?;
         let tip = match at {
             Some(entry) => Tip::At(source.find(entry)?),

@@ -206,6 +206,20 @@ fn undo_takes_every_planned_change_back_to_the_byte() {
 }
 
 #[test]
+fn cleaning_takes_old_sessions_with_their_files_and_they_can_be_put_back() {
+    let bench = Bench::new();
+    let log = bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &joined(&base()));
+    let side = bench.plant(&format!(".claude/projects/-proj-demo/{ID}/tool-results/t.txt"), b"out");
+    let args = ["clean", "--dialect", "claude", "--older-than", "30d"];
+    assert!(bench.run(args).ends(0).text().contains("would delete"));
+    assert!(log.is_file());
+    bench.run(args.iter().chain(&["--apply"])).ends(0);
+    assert!(!log.exists() && !side.exists());
+    bench.run(["restore", &format!("claude:{ID}")]).ends(0);
+    assert_eq!((disk::read(&log), disk::read(&side)), (joined(&base()), b"out".to_vec()));
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_with_what_can() {
     let bench = Bench::new();
     let compacted = [

@@ -142,6 +142,9 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
         assert!(client.wait_with_output().unwrap().status.success());
     }
     assert!(given > 0);
+    // No change was left half done by those that met a client's.
+    desk.run(&["rename", &session, "at last"]);
+    assert!(desk.run(&["ops", "--json"]).of_type("op").len() > given);
     let log = disk::read(&desk.log(ID));
     for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         serde_json::from_slice::<serde_json::Value>(line).unwrap();
