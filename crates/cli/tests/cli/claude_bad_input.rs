@@ -1,9 +1,11 @@
 //! Damaged logs of Claude, and wrong requests, against every command that writes: nothing is lost, and the error names the next step.
 
+use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::{corpus, disk};
 use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
+use crate::claude_context::difference;
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
@@ -178,6 +180,23 @@ fn every_kind_of_damage_survives_every_command_that_writes() {
         bench.run(["restore", &session]).ends(0);
         assert_eq!(disk::read(&log), before, "{damage}: it comes back to the byte");
     }
+}
+
+#[test]
+fn what_is_appended_to_a_damaged_log_reaches_the_model_as_boswell_says() {
+    let Some(client) = ClaudeClient::require_or_skip() else { return };
+    let mut wrong = Vec::new();
+    // What is longer than the model's window is summed up by the client before it asks.
+    for (damage, bytes) in damages().into_iter().filter(|(_, bytes)| bytes.len() < 1 << 20) {
+        let bench = Bench::new();
+        let log = bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &bytes);
+        bench.run(["append", &format!("claude:{ID}"), "--user", "FOUR", "--assistant", "four done"]).ends(0);
+        match difference(&client, &log) {
+            Some(Ok(parts)) if parts >= 2 => {}
+            other => wrong.push(format!("{damage}: {other:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

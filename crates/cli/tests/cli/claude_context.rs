@@ -103,7 +103,7 @@ fn ours(context: &[Value], added: &Additions) -> Vec<String> {
 }
 
 /// Resumes a capture; none if the client says that there is no conversation in it.
-fn difference(client: &ClaudeClient, capture: &Path) -> Option<Result<usize, String>> {
+pub(crate) fn difference(client: &ClaudeClient, capture: &Path) -> Option<Result<usize, String>> {
     let bench = Bench::new();
     let model = ScriptedModel::start();
     let config = bench.home().join(".claude");
