@@ -2,6 +2,8 @@
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
+mod claude;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,6 +26,14 @@ pub(crate) fn prepare() -> Clients {
     match node().and_then(|node| Ok((pi(&node)?, node))) {
         Ok((package, node)) => clients.environment.extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
         Err(error) => clients.missing.push(format!("tests that compare with pi {PI_VERSION} do not run: {error}")),
+    }
+    match claude::newest() {
+        Ok(program) => clients.environment.push(("BOSWELL_CLAUDE", program)),
+        Err(error) => clients.missing.push(format!("tests that run Claude Code do not run: {error}")),
+    }
+    match node().and_then(|_| claude::old()) {
+        Ok(script) => clients.environment.push(("BOSWELL_CLAUDE_OLD", script)),
+        Err(error) => clients.missing.push(format!("tests that run an old Claude Code do not run: {error}")),
     }
     if let Err(error) = strace() {
         clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
@@ -119,17 +129,17 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
     }
     println!("xtask: installing {PI_PACKAGE} {PI_VERSION} from npm into target/clients/pi (no install scripts)");
     std::fs::create_dir_all(&folder)?;
-    npm_install(&folder)?;
+    npm_install(&folder, &format!("{PI_PACKAGE}@{PI_VERSION}"))?;
     check_import(node, &package)?;
     std::fs::write(&stamp, PI_VERSION)?;
     Ok(package)
 }
 
-fn npm_install(folder: &Path) -> Outcome {
+fn npm_install(folder: &Path, package: &str) -> Outcome {
     let mut command = Command::new("npm");
     command.arg("install").arg("--prefix").arg(folder);
     command.args(["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]);
-    command.arg(format!("{PI_PACKAGE}@{PI_VERSION}")).stdin(std::process::Stdio::null());
+    command.arg(package).stdin(std::process::Stdio::null());
     workspace::must_succeed(&mut command)
 }
 

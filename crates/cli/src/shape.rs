@@ -13,6 +13,8 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
     let kinds = facts.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
     let has_log = summary.located.key.is_some();
     let has_messages = summary.located.framing != Framing::Document;
+    let live = store.map(|store| store.was_live(&summary.reference.id)).filter(|pids| !pids.is_empty());
+    let live = live.map_or(Json::Null, |pids| Json::Array(pids.into_iter().map(Json::from).collect()));
     Json::object()
         .with("v", 1)
         .with("type", "session")
@@ -55,7 +57,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("path", summary.path.as_deref())
         .with("bytes", summary.located.size)
         .with("problems", summary.complete.then_some(summary.gaps))
-        .with("live", Json::Null)
+        .with("live", live)
         .with("pinned", facts.pinned)
         .with("kept", Json::Null)
         .with("archived", facts.archived)

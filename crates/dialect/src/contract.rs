@@ -12,7 +12,7 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Draft, Environment, Files, Identity, Intention, LockSpec, NewLog, NewSession,
-    Operation, Planned, Settled, Spoken, StoreIntention, unsupported,
+    Operation, Parent, Planned, Settled, Spoken, StoreIntention, Within, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -152,6 +152,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The same with a say in what the agent may do without asking.
+    fn resume_with(&self, facts: &Facts, located: &Located, _permissions: Permissions) -> Option<ResumeCommand> {
+        self.resume(facts, located)
+    }
+
+    /// Processes that the agent's own registry says are at work on sessions; whether they still live is for the store to find out.
+    fn at_work(&self, _files: &dyn Files) -> Result<Vec<AtWork>> {
+        Ok(Vec::new())
+    }
+
     /// Whether the log of a session can be appended to as it is; if not, why.
     fn can_append(&self, _facts: &Facts) -> Result<()> {
         Ok(())
@@ -165,6 +175,26 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Encodes a draft as a record of this dialect, without the line end.
     fn encode(&self, _draft: &Draft, _settled: Settled<'_>) -> Result<Vec<u8>> {
         Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
+    }
+
+    /// The same for a session of which this much is known, where records repeat it.
+    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, _session: Within<'_>) -> Result<Vec<u8>> {
+        self.encode(draft, settled)
+    }
+
+    /// An id for a new entry.
+    fn entry_id(&self, chance: &dyn Chance) -> String {
+        chance.hex16()
+    }
+
+    /// Whether [`hang`](Dialect::hang) has to be asked for the parent of a new entry; if not, that is the last entry with an id.
+    fn hangs_by_view(&self) -> bool {
+        false
+    }
+
+    /// The entry that a new one with that parent hangs below; none for a root.
+    fn hang(&self, _view: &SessionView<'_>, _parent: &Parent) -> Result<Option<String>> {
+        Ok(None)
     }
 
     /// The log of a new session with that id.
@@ -356,6 +386,27 @@ pub struct MemoryFile {
     pub is_index: bool,
     /// Its length.
     pub size: u64,
+}
+
+/// A process that an agent's registry names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtWork {
+    /// Its number.
+    pub pid: u32,
+    /// Id of the session that it is at work on.
+    pub session: String,
+    /// When it was started, in the kernel's words; another process of the same number began at another time.
+    pub started: Option<String>,
+}
+
+/// What an agent that is started again may do without asking.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Permissions {
+    /// What it may when nobody says otherwise.
+    #[default]
+    Asked,
+    /// What it was last allowed in that session, even everything.
+    Same,
 }
 
 /// What two refs of one conversation are to each other.

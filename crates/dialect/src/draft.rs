@@ -231,6 +231,15 @@ pub struct Settled<'a> {
     pub at: Instant,
 }
 
+/// The session that a draft is encoded for.
+#[derive(Debug, Clone, Copy)]
+pub struct Within<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What its log says of it.
+    pub facts: &'a boswell_model::Facts,
+}
+
 /// What a new session starts from.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewSession {
@@ -244,6 +253,18 @@ pub struct NewSession {
     pub parent: Option<String>,
     /// When it becomes visible.
     pub visible: Visible,
+    /// How a fork is written.
+    pub style: ForkStyle,
+}
+
+/// How a fork is written, where an agent has several ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ForkStyle {
+    /// As the agent itself does it.
+    #[default]
+    Client,
+    /// As its SDK does it: every entry gets a new id.
+    Sdk,
 }
 
 /// When a new session becomes visible to its agent.

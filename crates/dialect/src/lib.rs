@@ -27,10 +27,12 @@ pub mod unknown;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
-    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, Reach, ResumeCommand, Sample, SessionLink, SideFile,
-    SideKind, tool_paths,
+    AtWork, Dialect, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, Reach, ResumeCommand, Sample,
+    SessionLink, SideFile, SideKind, tool_paths,
 };
-pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
+pub use draft::{
+    Answer, Body, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within, one_object, unsupported,
+};
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Intention, Planned, StoreIntention};

@@ -1,5 +1,7 @@
 //! Carries out what is wanted of a session or a store: locks, then a look at what is there, then the dialect's plan.
 
+use std::time::Duration;
+
 use boswell_dialect::{Asked, Depth, Intention, Located, Planned, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
@@ -7,6 +9,14 @@ use crate::backend::BackendFiles;
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
+
+/// How often a remark about a session is tried again when its log changes under it.
+const ATTEMPTS: u64 = 10;
+
+/// Whether it is said about the session, not in it.
+fn is_remark(intention: &Intention) -> bool {
+    matches!(intention, Intention::Title(_) | Intention::Tags(_) | Intention::Label { .. } | Intention::Status { .. })
+}
 
 /// What was done.
 #[derive(Debug)]
@@ -62,11 +72,25 @@ impl Runner {
         let dialect = store.dialect();
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
-        let locks = dialect.locks(located, intention);
-        self.carry(store, &session, reason, locks, || {
-            let located = store.look_again(located)?;
-            store.plan(&located, intention)
-        })
+        let mut attempt = 0;
+        loop {
+            let locks = dialect.locks(located, intention);
+            let done = self.carry(store, &session, reason, locks, || {
+                let located = store.look_again(located)?;
+                if intention.needs_lease() {
+                    let log = located.key.as_ref().map(|key| store.root().join(key));
+                    store.refuse_if_live(&located.id, log.as_deref())?;
+                }
+                store.plan(&located, intention)
+            });
+            // What is said about a session may be said while its agent writes, who takes no lock: then the plan is made anew.
+            let again = done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict) && is_remark(intention);
+            if !again || attempt == ATTEMPTS {
+                return done;
+            }
+            attempt += 1;
+            self.disk.pause(Duration::from_millis(20 * attempt));
+        }
     }
 
     /// Carries out what is wanted of a store as a whole.

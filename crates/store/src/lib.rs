@@ -78,6 +78,7 @@ mod journal;
 pub mod launch;
 mod lease;
 mod links;
+mod live;
 pub mod locks;
 pub mod memory;
 mod native;

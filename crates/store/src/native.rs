@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Chance, Depth, Dialect, Draft, Located, NewSession, Parent, Settled, Visible, by_name};
+use boswell_dialect::{
+    Body, Chance, Depth, Dialect, Draft, Located, NewSession, Operation, Parent, Settled, Visible, by_name, unsupported,
+};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
@@ -109,7 +111,7 @@ impl Store {
             // Looked up again: who held the lease before may have made the log visible while we waited.
             opened = self.opened(&id)?.1;
         }
-        self.refuse_if_live(&id, &opened.path)?;
+        self.refuse_if_live(&id, Some(&opened.path))?;
         self.writer_on(&id, opened, Some(lease))
     }
 
@@ -174,6 +176,10 @@ impl Store {
 
     /// Makes a new session from a branch of another one, with lineage. Labels of its entries come along.
     pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
+        if self.dialect().plans(Operation::Fork) {
+            let what = "be forked entry by entry";
+            return Err(unsupported(self.dialect().name(), what, "carry out `Intention::Fork` with a runner"));
+        }
         let source = self.session(id)?;
         let tip = match at {
             Some(entry) => Tip::At(source.find(entry)?),
@@ -222,21 +228,6 @@ impl Store {
             lease,
         };
         SessionWriter::open(parts, opened)
-    }
-
-    /// Agents take no lock that we could wait for: while one has its log open, the conversation is its own.
-    fn refuse_if_live(&self, id: &str, path: &Path) -> Result<()> {
-        if self.dialect().name() == "boswell" {
-            return Ok(());
-        }
-        let disk = &self.writing()?.disk;
-        let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
-        let Some(pid) = stat.and_then(|stat| disk.writers_of(stat.identity).first().copied()) else { return Ok(()) };
-        Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
-            .because("moving its leaf now would split the conversation")
-            .hinting(
-                "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
-            ))
     }
 
     fn lock_name(&self, id: &str) -> String {

@@ -1,9 +1,11 @@
 //! A store: a dialect on a backend.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use boswell_dialect::{Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
+use boswell_dialect::{
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support,
+};
 use boswell_model::{Error, ErrorKind, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
@@ -18,6 +20,8 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     root: PathBuf,
     writing: Option<Writing>,
+    /// Who was at work when that was first asked.
+    at_work: Arc<OnceLock<Vec<AtWork>>>,
 }
 
 /// What a store needs for writing.
@@ -42,12 +46,12 @@ impl Store {
     /// The sessions that an agent keeps below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
-        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None }
+        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None, at_work: Arc::default() }
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
     pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
-        Store { dialect, backend, root: root.into(), writing: None }
+        Store { dialect, backend, root: root.into(), writing: None, at_work: Arc::default() }
     }
 
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
@@ -76,6 +80,13 @@ impl Store {
     /// Its files.
     pub fn backend(&self) -> &dyn Backend {
         self.backend.as_ref()
+    }
+
+    /// Processes that were at work on a session when that was first asked of this store: for lists, which ask it of every
+    /// session. Whoever wants to write asks [`live`](Store::live).
+    pub fn was_live(&self, id: &str) -> Vec<u32> {
+        let seen = self.at_work.get_or_init(|| self.at_work().unwrap_or_default());
+        seen.iter().filter(|it| it.session == id).map(|it| it.pid).collect()
     }
 
     /// How well this release supports an operation here: what the format could hold, as far as boswell writes it.

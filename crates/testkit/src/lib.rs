@@ -12,12 +12,14 @@
 //! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
+//! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is the model that it talks to.
 //! * [`corpus`] finds the real files, when the environment names them.
 #![expect(clippy::expect_used, reason = "a generator that cannot do its work has to stop the test that called it")]
 
 pub mod base64;
 pub mod bench_corpus;
 pub mod chance;
+pub mod claude_client;
 pub mod clock;
 pub mod conformance;
 pub mod corpus;
@@ -34,6 +36,7 @@ pub mod oracle;
 pub mod phrase;
 pub mod rng;
 pub mod rows;
+pub mod scripted_model;
 pub mod sha256;
 pub mod snapshot;
 

@@ -7,7 +7,7 @@ use boswell_model::{Instant, Result};
 use boswell_store::{Resolved, Summary};
 use clap::Args;
 
-use super::delete::{files_of, remove};
+use super::delete::{can_remove, remove_session};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
@@ -51,13 +51,12 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         let found = Resolved { store: store.clone(), located: summary.located.clone() };
         if args.apply {
             let found = Resolved { store: machine.writable(found.store)?, located: found.located };
-            let keys = files_of(&found)?;
-            match remove(machine, &found, &keys, false, &mut out) {
+            match remove_session(machine, &found, &mut out) {
                 Ok(()) => {}
                 Err(error) => crate::failure::warn(&error),
             }
         } else {
-            files_of(&found)?;
+            can_remove(&found)?;
             would(summary, machine, &mut out)?;
         }
     }

@@ -90,8 +90,23 @@ fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Out
     report(out, &reference, &done.operation.id, Some(purged.objects + purged.inodes))
 }
 
+/// Removes a session in the way of its dialect; the vault keeps a copy.
+pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
+    if found.store.dialect().plans(Operation::Delete) {
+        let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+        let done = change::carry_out(machine, found, &Intention::Delete)?;
+        return report(out, &reference, &done.operation.id, None);
+    }
+    remove(machine, found, &files_of(found)?, false, out)
+}
+
+/// Whether sessions of that dialect can be removed at all.
+pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
+    if found.store.dialect().plans(Operation::Delete) { Ok(()) } else { files_of(found).map(|_| ()) }
+}
+
 /// Every file of a session: its log, and what lies beside it.
-pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
+fn files_of(found: &Resolved) -> Result<Vec<String>> {
     let dialect = found.store.dialect().name();
     if !STAND_ALONE.contains(&dialect) {
         return Err(boswell_dialect::unsupported(dialect, "be deleted yet", "delete it with its own agent"));
@@ -102,13 +117,7 @@ pub(crate) fn files_of(found: &Resolved) -> Result<Vec<String>> {
 }
 
 /// Removes a session's files; with `purge` every copy too.
-pub(crate) fn remove(
-    machine: &Machine,
-    found: &Resolved,
-    keys: &[String],
-    purge: bool,
-    out: &mut Output,
-) -> Result<()> {
+fn remove(machine: &Machine, found: &Resolved, keys: &[String], purge: bool, out: &mut Output) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
     // Whoever drives the conversation must not find its log gone: its lease is taken first.
     let writer = found.store.writer(&found.located.id, Wait::No);

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, NewSession, Operation};
+use boswell_dialect::{Depth, ForkStyle, Intention, NewSession, Operation, unsupported};
 use boswell_model::{Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::change;
 use crate::machine::Machine;
@@ -29,11 +29,24 @@ pub(crate) struct ForkArgs {
     /// Id of the new session
     #[arg(long)]
     id: Option<String>,
+    /// How Claude's are written: entries keep their ids (client), or get new ones (sdk)
+    #[arg(long, value_enum, default_value_t = Style::Client)]
+    style: Style,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Style {
+    Client,
+    Sdk,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
+    let dialect = found.store.dialect().name();
+    if args.style == Style::Sdk && dialect != "claude" {
+        return Err(unsupported(dialect, "be forked as Claude's SDK does it", "leave out --style"));
+    }
     if found.store.dialect().plans(Operation::Fork) {
         return by_plan(machine, args, &found);
     }
@@ -50,7 +63,11 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         Some(entry) => Tip::At(session.find(entry)?),
         None => session.tip()?,
     };
-    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let style = match args.style {
+        Style::Client => ForkStyle::Client,
+        Style::Sdk => ForkStyle::Sdk,
+    };
+    let new = NewSession { id: args.id.clone(), title: args.title.clone(), style, ..NewSession::default() };
     let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(machine, found, &SessionRef::new(found.store.dialect().name(), &id))

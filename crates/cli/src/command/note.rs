@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Body, Draft, Intention, Support};
 use boswell_model::json::Json;
-use boswell_model::{Result, SessionRef};
+use boswell_model::{ErrorKind, Result, SessionRef};
 use boswell_store::{NoteKind, Resolved};
 
 use super::{change, receipt};
@@ -23,10 +23,15 @@ pub(crate) fn annotate_or_note(
     let reference = SessionRef::new(dialect.name(), &found.located.id);
     let operation = intention.operation();
     let support = operation.map_or(Support::No, |operation| found.store.support(operation));
-    if operation.is_some_and(|operation| dialect.plans(operation)) {
-        let done = change::carry_out(machine, found, intention)?;
+    let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
+    let planned = has_plan.then(|| change::carry_out(machine, found, intention));
+    // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
+    let planned = planned.filter(|done| !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported));
+    if let Some(done) = planned {
+        let done = done?;
+        outdate(machine, &reference, &notes)?;
         change::report(&done, &reference, &mut out)?;
-    } else if let (Support::Native, Some(draft)) = (support, draft_of(intention)) {
+    } else if let (false, Support::Native, Some(draft)) = (has_plan, support, draft_of(intention)) {
         let receipt = found.store.annotate(&found.located.id, draft)?;
         receipt::print(&receipt, &mut out)?;
     } else {
@@ -51,6 +56,23 @@ pub(crate) fn annotate_or_note(
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Takes back what earlier notes say of the same matter: notes come before what a log says.
+fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
+    if !machine.home()?.join("notes.jsonl").is_file() {
+        return Ok(());
+    }
+    let mut kept = machine.notes()?;
+    let now = kept.of(session);
+    for note in said {
+        match note {
+            NoteKind::Title(_) if now.title.is_some() => kept.add(session, machine.now, NoteKind::Title(None))?,
+            NoteKind::Untag(tag) if now.tags.contains(tag) => kept.add(session, machine.now, note.clone())?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// What a log of the pi family is told.

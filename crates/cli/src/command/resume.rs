@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, ResumeCommand};
+use boswell_dialect::{Depth, Permissions, ResumeCommand};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{Conversation, Resolved, Selector, Stores};
@@ -23,19 +23,23 @@ pub(crate) struct ResumeArgs {
     /// Show the command instead of running it
     #[arg(long)]
     print: bool,
+    /// Let the agent do without asking what it was last allowed in this session, even everything
+    #[arg(long)]
+    same_permissions: bool,
 }
 
 impl ResumeArgs {
     /// The last conversation.
     pub(crate) fn last(print: bool) -> ResumeArgs {
-        ResumeArgs { session: "@last".to_owned(), print }
+        ResumeArgs { session: "@last".to_owned(), print, same_permissions: false }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
-    let command = command_of(machine, &found)?;
+    let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
+    let command = command_of(machine, &found, permissions)?;
     if machine.json {
         let mut out = Output::paged(machine);
         out.object(
@@ -59,9 +63,9 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     start(&command)
 }
 
-fn command_of(machine: &Machine, found: &Resolved) -> Result<ResumeCommand> {
+fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> Result<ResumeCommand> {
     let session = found.store.read(&found.located, Depth::Facts)?;
-    if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
+    if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
         return Ok(command);
     }
     // A front program may leave it to the engine that keeps the transcript.
@@ -69,7 +73,7 @@ fn command_of(machine: &Machine, found: &Resolved) -> Result<ResumeCommand> {
         let other = machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, None);
         let Ok(other) = other else { continue };
         let session = other.store.read(&other.located, Depth::Facts)?;
-        if let Some(command) = session.dialect().resume(session.facts(), session.located()) {
+        if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
             return Ok(command);
         }
     }
@@ -136,7 +140,10 @@ fn prepared(command: &ResumeCommand) -> Result<std::process::Command> {
                 ErrorKind::NotFound,
                 format!("the session's folder `{}` is gone", cwd.escape_debug()),
             )
-            .hinting("see the command with `--print`, or point the agent at the new folder"));
+            .hinting(format!(
+                "if it was moved, say so with `boswell move '{}' NEW`; `--print` shows the command",
+                cwd.escape_debug()
+            )));
         }
         process.current_dir(cwd);
     }

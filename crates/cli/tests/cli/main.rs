@@ -3,6 +3,11 @@
 
 mod bad_input;
 mod bench;
+mod claude_bad_input;
+mod claude_context;
+mod claude_desk;
+mod claude_together;
+mod claude_writing;
 mod corpus;
 mod damage;
 mod export;

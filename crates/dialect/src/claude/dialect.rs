@@ -3,12 +3,18 @@
 use std::path::PathBuf;
 
 use boswell_model::json::Object;
-use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, Result, SessionView, Slot, Tip, View};
+use boswell_model::{
+    Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+};
 
-use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, spoken, tip, view};
+use super::{
+    branch, check, context, create, discover, encode, fold, head, live, plan, recognise, render, resume, side_files,
+    spoken, stand, tip, view,
+};
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
-    SideFile, Spoken, Support,
+    Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
+    MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample, Settled, SideFile,
+    Spoken, StoreIntention, Support, Within, unsupported,
 };
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
@@ -120,7 +126,66 @@ impl Dialect for Claude {
     }
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
-        resume::resume(facts, located)
+        resume::resume(facts, located, Permissions::Asked)
+    }
+
+    fn resume_with(&self, facts: &Facts, located: &Located, permissions: Permissions) -> Option<ResumeCommand> {
+        resume::resume(facts, located, permissions)
+    }
+
+    fn at_work(&self, files: &dyn Files) -> Result<Vec<AtWork>> {
+        live::registered(files)
+    }
+
+    fn can_append(&self, facts: &Facts) -> Result<()> {
+        encode::can_append(facts)
+    }
+
+    fn appends(&self) -> bool {
+        true
+    }
+
+    fn entry_id(&self, chance: &dyn Chance) -> String {
+        chance.uuid_v4()
+    }
+
+    fn hangs_by_view(&self) -> bool {
+        true
+    }
+
+    fn hang(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
+        stand::hang(view, parent)
+    }
+
+    fn encode(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
+        encode::line(draft, settled, Within { id: "", facts: &Facts::default() })
+    }
+
+    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, session: Within<'_>) -> Result<Vec<u8>> {
+        encode::line(draft, settled, session)
+    }
+
+    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        encode::new_log(new, id, now)
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        plan::plans(operation)
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::plan(asked, intention)
+    }
+
+    fn creates_by_plan(&self) -> bool {
+        true
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+        match intention {
+            StoreIntention::Create(new) => create::create(files, new, chance),
+            _ => Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`")),
+        }
     }
 }
 

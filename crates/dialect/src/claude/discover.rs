@@ -20,6 +20,26 @@ pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     Ok(root.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect())
 }
 
+/// A key below the configuration folder as it is below this root, which may lie deeper.
+pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
+    let root = files.list("")?;
+    let is_config = |info: &FileInfo| {
+        matches!(
+            info.name(),
+            "projects" | "sessions" | "settings.json" | ".claude.json" | "history.jsonl" | ".credentials.json"
+        )
+    };
+    if root.is_empty() || root.iter().any(is_config) {
+        return Ok(key.to_owned());
+    }
+    let below = key.strip_prefix("projects/").unwrap_or(key);
+    let is_project = root.iter().any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info)));
+    Ok(match below.split_once('/') {
+        Some((_, name)) if is_project => name.to_owned(),
+        _ => below.to_owned(),
+    })
+}
+
 /// Finds every session of the store, and what its indexes get wrong.
 pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();

@@ -106,6 +106,10 @@ fn assistant(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Fa
 
 /// The usage block of the Messages API.
 pub(super) fn usage(raw: Raw<'_>) -> Usage {
+    // What we wrote ourselves without knowing holds zeros, for the client's sake.
+    if raw.get("unknown").and_then(|unknown| unknown.bool()) == Some(true) {
+        return Usage::default();
+    }
     let count = |key: &str| raw.get(key).and_then(|value| value.u64());
     Usage {
         input: count("input_tokens"),

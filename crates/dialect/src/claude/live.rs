@@ -3,7 +3,13 @@
 //! The file of a client that was killed stays behind, so a process counts as live only if its start time agrees too.
 //! The `.key` files beside it hold a secret of that process and are never read.
 
+use boswell_model::Result;
 use boswell_model::json::Raw;
+
+use crate::{AtWork, Files};
+
+/// A registry file is a few lines long.
+const LIMIT: u64 = 1 << 20;
 
 /// A client that was running when its registry file was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +45,36 @@ pub fn parse(bytes: &[u8]) -> Option<LiveProcess> {
     })
 }
 
+/// Clients that the registry names. What it holds of others, or cannot be read, is passed over.
+pub(super) fn registered(files: &dyn Files) -> Result<Vec<AtWork>> {
+    let mut found = Vec::new();
+    for info in files.list("sessions")? {
+        let is_small = info.is_file() && info.size <= LIMIT;
+        if info.stem(".json").is_none_or(|pid| pid.parse::<u32>().is_err()) || !is_small {
+            continue;
+        }
+        // It may be gone by now: its client ended.
+        let Ok(bytes) = files.read(&info.key, 0, usize::try_from(LIMIT).unwrap_or(usize::MAX)) else { continue };
+        found.extend(parse(&bytes).map(|it| AtWork { pid: it.pid, session: it.session_id, started: it.proc_start }));
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MemoryFiles;
+
+    #[test]
+    fn the_registry_names_clients_and_its_keys_are_never_read() {
+        let mut files = MemoryFiles::default();
+        files.put("sessions/42.json", r#"{"pid":42,"sessionId":"s","procStart":"7"}"#, None);
+        files.put("sessions/42.0123.key", r#"{"pid":43,"sessionId":"secret"}"#, None);
+        files.put("sessions/notes.json", r#"{"pid":44,"sessionId":"x"}"#, None);
+        files.put("sessions/45.json", "garbage", None);
+        let found = registered(&files).unwrap();
+        assert_eq!(found, [AtWork { pid: 42, session: "s".into(), started: Some("7".into()) }]);
+    }
 
     #[test]
     fn a_registry_file_is_read_whatever_form_the_start_time_has() {

@@ -2,20 +2,35 @@
 
 use boswell_model::Facts;
 
-use crate::{Located, ResumeCommand};
+use crate::{Located, Permissions, ResumeCommand};
 
 /// How each version is told to resume: from that version on, the words before the id.
-///
-/// Never more than the id is passed on: a session that ran without permission checks does not do so again unasked.
 pub const RESUME_COMMANDS: &[(&str, &[&str])] = &[("1.0", &["claude", "--resume"])];
 
+/// Ways of asking for permission that can be named on the command line.
+const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
+
 /// The command for a session in the folder that it was held in.
-pub(super) fn resume(facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+///
+/// What the session says reaches the command line only as a checked id and as one of the words above. A session that ran
+/// without permission checks does not do so again unasked: the client is told to ask, whatever it finds in the log.
+pub(super) fn resume(facts: &Facts, located: &Located, permissions: Permissions) -> Option<ResumeCommand> {
     if located.hidden.is_some() || !super::discover::is_uuid(&located.id) {
         return None;
     }
     let (_, words) = RESUME_COMMANDS.last()?;
     let mut argv: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     argv.push(located.id.clone());
+    let mode = facts.permission_mode.as_deref();
+    let more: &[&str] = match (permissions, mode) {
+        (Permissions::Same, Some("bypassPermissions")) => &["--dangerously-skip-permissions"],
+        (Permissions::Same, Some(mode)) => match MODES.iter().find(|known| **known == mode) {
+            Some(known) => &["--permission-mode", known],
+            None => &[],
+        },
+        (Permissions::Asked, Some("bypassPermissions" | "dontAsk")) => &["--permission-mode", "default"],
+        (_, _) => &[],
+    };
+    argv.extend(more.iter().map(|word| (*word).to_owned()));
     Some(ResumeCommand { argv, cwd: facts.project.clone() })
 }

@@ -72,7 +72,7 @@ fn kind(folder: &str, info: &FileInfo) -> SideKind {
     }
 }
 
-fn walk(files: &dyn Files, folder: &str, found: &mut dyn FnMut(&FileInfo)) -> Result<()> {
+pub(super) fn walk(files: &dyn Files, folder: &str, found: &mut dyn FnMut(&FileInfo)) -> Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for info in files.list(&folder)? {

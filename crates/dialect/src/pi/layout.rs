@@ -16,6 +16,12 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     {
         return Ok(found);
     }
+    // Boswell's own folder before its first session: its journals are no logs.
+    let is_journal = |info: &FileInfo| matches!(info.name(), "ops.jsonl" | "notes.jsonl" | "prompts.jsonl");
+    let has_locks = listing.iter().any(|info| info.is_folder() && info.name() == "locks");
+    if base.is_empty() && has_locks && listing.iter().any(is_journal) {
+        return Ok(found);
+    }
     sessions(files, &listing, None, &mut found)?;
     for folder in listing.iter().filter(|info| info.is_folder() && !is_artifacts(info, &listing)) {
         if !base.is_empty() || folder.name().starts_with('-') {
@@ -142,6 +148,11 @@ mod tests {
             "history.jsonl",
         ];
         assert_eq!(ids(&keys), ["1470cb256c001234", "direct", "my-session"]);
+    }
+
+    #[test]
+    fn journals_of_boswells_own_folder_are_no_sessions() {
+        assert_eq!(ids(&["ops.jsonl", "notes.jsonl", "locks/a.lock"]), [] as [&str; 0]);
     }
 
     #[test]

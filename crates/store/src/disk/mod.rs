@@ -113,6 +113,16 @@ pub trait Disk: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// When a process was started, in the system's own words; none if there is no such process or the system does not tell.
+    fn process_start(&self, _pid: u32) -> Option<String> {
+        None
+    }
+
+    /// Whether [`process_start`](Disk::process_start) answers for every process that there is.
+    fn tells_process_starts(&self) -> bool {
+        false
+    }
+
     /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a lock must leave word.
     fn tells_lock_holders(&self) -> bool {
         false

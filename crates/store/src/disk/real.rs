@@ -110,6 +110,18 @@ impl Disk for RealDisk {
         pids.filter(|pid| *pid != std::process::id() && has_open_for_writing(*pid, file)).collect()
     }
 
+    #[cfg(target_os = "linux")]
+    fn process_start(&self, pid: u32) -> Option<String> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The second field is the program's name in brackets and may hold anything; the start is the twenty-second.
+        let (_, rest) = stat.rsplit_once(')')?;
+        rest.split_whitespace().nth(19).map(str::to_owned)
+    }
+
+    fn tells_process_starts(&self) -> bool {
+        cfg!(target_os = "linux")
+    }
+
     fn tells_lock_holders(&self) -> bool {
         cfg!(target_os = "linux")
     }

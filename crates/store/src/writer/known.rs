@@ -1,12 +1,13 @@
 //! The ids of a log, loaded only when a caller names one.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use boswell_dialect::{Dialect, Draft, Parent, Settled};
+use boswell_dialect::{Depth, Dialect, Draft, Parent, Reader, Settled, Within};
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
-use super::tail::each_id;
+use super::tail::{each_id, stated};
 use crate::blobs::{self, LARGE_TEXT};
 use crate::disk::{DiskFile, read_full};
 
@@ -59,7 +60,7 @@ impl KnownIds {
     /// writer would have made up may differ.
     pub(super) fn same(
         &self,
-        dialect: &dyn Dialect,
+        dialect: &'static dyn Dialect,
         file: &dyn DiskFile,
         id: &str,
         draft: &Draft,
@@ -70,12 +71,16 @@ impl KnownIds {
         let done = read_full(file, &mut stored, *at)
             .map_err(|error| Error::new(ErrorKind::Unavailable, "cannot read an entry back").caused_by(error))?;
         stored.truncate(done);
+        let (_, parent) = stated(dialect, &stored);
         let stored = Raw::trusted(&stored);
         let time = stored.get("timestamp").and_then(|t| t.text()).and_then(|t| Instant::parse(&t));
-        let parent = stored.get("parentId").and_then(|p| p.text());
         let settled =
             Settled { id, parent: parent.as_deref(), at: draft.at.or(time).unwrap_or(Instant::from_millis(0)) };
-        let mut wanted = dialect.encode(draft, settled)?;
+        // What a record repeats of its session is compared with itself: the session may have gone on since.
+        let located = crate::native::located_for(Path::new("record"), 0);
+        let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
+        let within = Within { id: facts.id.as_deref().unwrap_or_default(), facts: &facts };
+        let mut wanted = dialect.encode_in(draft, settled, within)?;
         if large {
             wanted = blobs::externalise(&wanted, LARGE_TEXT)?.record;
         }

@@ -86,7 +86,7 @@ impl SessionWriter {
         let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, lease } = parts;
         let doubt = doubt_path(&locks, &lock_name);
         let append_lock = AppendLock::new(&locks, &lock_name);
-        let state = State::open(dialect, &disk, chance.as_ref(), opened, &doubt, &append_lock)?;
+        let state = State::open(dialect, &disk, chance.as_ref(), opened, (&reference.id, &doubt), &append_lock)?;
         let inner = Inner {
             dialect,
             disk,

@@ -37,7 +37,7 @@ impl State {
         disk: &Arc<dyn Disk>,
         chance: &dyn Chance,
         opened: Opened,
-        doubt: &Path,
+        (id, doubt): (&str, &Path),
         append_lock: &AppendLock,
     ) -> Result<State> {
         let fault = |error| Error::io(opened.path.display(), "open", error);
@@ -52,13 +52,14 @@ impl State {
         let file: Arc<dyn DiskFile> =
             disk.open(&opened.path, Open::Append).map_err(|error| cannot_open(&opened.path, error))?.into();
         let stat = file.stat().map_err(fault)?;
-        dialect.can_append(&head_facts(dialect, file.as_ref()).map_err(fault)?)?;
+        let facts = head_facts(dialect, file.as_ref()).map_err(fault)?;
+        dialect.can_append(&facts)?;
         let tail = Tail::read(dialect, file.as_ref(), stat.len).map_err(fault)?;
         if opened.named {
             append_lock.remember_name(disk.as_ref(), stat.identity, &opened.path);
         }
         let named = opened.named || append_lock.knows_name(disk.as_ref(), stat.identity, &opened.path);
-        Ok(State::new(Opened { named, ..opened }, doubt, file, stat.identity, tail))
+        Ok(State::new(Opened { named, ..opened }, (id, doubt), facts, file, stat.identity, tail))
     }
 }
 

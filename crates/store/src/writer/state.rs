@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
+use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 
 use super::batch::{Batch, Encoded};
 use super::known::KnownIds;
@@ -29,6 +29,10 @@ pub(super) struct State {
     /// Which file it is, whatever its path leads to.
     pub(super) identity: (u64, u64),
     tail: Tail,
+    /// Where the conversation stands, and how long the log was then; only for dialects that need the whole log to tell.
+    stands: Option<(u64, Option<String>)>,
+    /// Id of the session, and what its log says of it.
+    session: (String, Facts),
     known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
     /// The append lock, while it is held; between two appends only if it is handed from one thread to another.
@@ -54,7 +58,8 @@ pub(super) struct State {
 impl State {
     pub(super) fn new(
         opened: Opened,
-        doubt: &Path,
+        (id, doubt): (&str, &Path),
+        facts: Facts,
         file: Arc<dyn DiskFile>,
         identity: (u64, u64),
         tail: Tail,
@@ -68,6 +73,8 @@ impl State {
             identity,
             end: tail.end,
             tail,
+            stands: None,
+            session: (id.to_owned(), facts),
             known: None,
             blobs,
             append_lock: None,
@@ -111,6 +118,9 @@ impl State {
                 return Err(error.because(self.doubt_names()));
             }
         };
+        if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
+            self.stands = Some((self.end, Some(last.id.clone())));
+        }
         let mut written = Vec::new();
         for entry in batch.entries {
             let revision = if entry.deduplicated { self.end } else { start + entry.end };
@@ -192,7 +202,7 @@ impl State {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
-            Expect::Leaf(leaf) if self.tail.tip.as_deref() == Some(leaf) => return Ok(()),
+            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf) => return Ok(()),
             Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect, disk)?.unwrap_or_else(|| "the root".to_owned())),
         };
         if expected == actual {
@@ -207,13 +217,60 @@ impl State {
 
     /// The leaf: the tip with metadata folded away. Needs the whole tree.
     fn leaf(&self, dialect: &'static dyn Dialect, _disk: &dyn Disk) -> Result<Option<String>> {
+        let (leaf, _) = self.look(dialect, |view| {
+            let tip = dialect.tip(view)?;
+            Ok(dialect.leaf(view, tip).map(|slot| view.log.label(slot).into_owned()))
+        })?;
+        Ok(leaf)
+    }
+
+    /// Reads the whole log and asks something of it; what it says of the session comes along.
+    fn look<T>(
+        &self,
+        dialect: &'static dyn Dialect,
+        ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
+    ) -> Result<(T, Facts)> {
         let bytes = self.read_all()?;
         let located = crate::native::located_for(&self.path, bytes.len() as u64);
-        let read = boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Heads);
+        let read = boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Facts);
         let payloads = crate::summary::Bytes(&bytes);
-        let view = read.view(&payloads);
-        let tip = dialect.tip(&view)?;
-        Ok(dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned()))
+        let answer = ask(&read.view(&payloads))?;
+        Ok((answer, read.facts))
+    }
+
+    /// A moment after all that the log tells of: where the tree alone does not say what came last, some versions of the agent go
+    /// by the time.
+    fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
+        if !dialect.hangs_by_view() {
+            return now;
+        }
+        let last = self.session.1.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
+        let at = last.map_or(now, |last| last.max(now));
+        self.session.1.last_active = Some(at);
+        at
+    }
+
+    /// The entry that a draft hangs below.
+    fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<String>> {
+        match &draft.parent {
+            Parent::Root => Ok(None),
+            Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
+            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => Ok(Some(parent.clone())),
+            Parent::Tip if !dialect.hangs_by_view() => Ok(self.tail.tip.clone()),
+            parent => {
+                if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
+                    && *end == self.end
+                {
+                    return Ok(stands.clone());
+                }
+                let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
+                self.session.1 = facts;
+                if *parent == Parent::Tip {
+                    self.stands = Some((self.end, above.clone()));
+                }
+                Ok(above)
+            }
+        }
     }
 
     fn read_all(&self) -> Result<Vec<u8>> {
@@ -248,16 +305,14 @@ impl State {
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
-        let made = chance.hex16();
+        let made = dialect.entry_id(chance);
         let id = draft.id.as_deref().unwrap_or(&made);
-        let parent = match &draft.parent {
-            Parent::Tip => batch.tip.clone().or_else(|| self.tail.tip.clone()),
-            Parent::Root => None,
-            Parent::Entry(parent) => Some(parent.clone()),
-        };
         self.names_exist(dialect, draft, batch)?;
-        let settled = Settled { id, parent: parent.as_deref(), at: draft.at.unwrap_or_else(|| chance.now()) };
-        let mut record = dialect.encode(draft, settled)?;
+        let parent = self.above(dialect, draft, batch)?;
+        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
+        let settled = Settled { id, parent: parent.as_deref(), at };
+        let within = Within { id: &self.session.0, facts: &self.session.1 };
+        let mut record = dialect.encode_in(draft, settled, within)?;
         if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
             // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
             record = blobs.externalise(&record, LARGE_TEXT)?;

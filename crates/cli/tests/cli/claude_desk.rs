@@ -1,0 +1,128 @@
+//! A bench on which the real Claude client and boswell work on the same sessions.
+
+use std::path::PathBuf;
+use std::process::{Child, Output};
+
+use boswell_dialect::claude::project_key;
+use boswell_testkit::claude_client::{ClaudeClient, Place};
+use boswell_testkit::disk;
+use boswell_testkit::scripted_model::ScriptedModel;
+use serde_json::Value;
+
+use crate::bench::{Bench, Ran};
+
+/// What the client puts behind a session that ends with the user's word.
+const NO_RESPONSE: &str = "a: No response requested.";
+
+/// A machine with a client, a model, and boswell.
+pub(crate) struct Desk {
+    pub(crate) bench: Bench,
+    pub(crate) model: ScriptedModel,
+    pub(crate) client: ClaudeClient,
+    work: PathBuf,
+}
+
+impl Desk {
+    /// A desk, if there is a client.
+    pub(crate) fn new() -> Option<Desk> {
+        ClaudeClient::require_or_skip().map(Desk::with)
+    }
+
+    pub(crate) fn with(client: ClaudeClient) -> Desk {
+        let bench = Bench::new();
+        let work = bench.cwd().canonicalize().unwrap();
+        disk::make_dir(&bench.home().join(".claude"));
+        Desk { bench, model: ScriptedModel::start(), client, work }
+    }
+
+    pub(crate) fn config(&self) -> PathBuf {
+        self.bench.home().join(".claude")
+    }
+
+    /// The log of a session of this folder.
+    pub(crate) fn log(&self, id: &str) -> PathBuf {
+        self.config().join("projects").join(project_key(&self.work.to_string_lossy())).join(format!("{id}.jsonl"))
+    }
+
+    /// The client says something.
+    pub(crate) fn say(&self, prompt: &str, more: &[&str]) -> Output {
+        self.start(prompt, more).wait_with_output().unwrap()
+    }
+
+    /// The same, without waiting.
+    pub(crate) fn start(&self, prompt: &str, more: &[&str]) -> Child {
+        let (home, config) = (self.bench.home(), self.config());
+        let place = Place { home: &home, config: &config, work: &self.work, model: &self.model };
+        self.client.start_saying(&place, prompt, more)
+    }
+
+    /// Runs the client with exactly these words.
+    pub(crate) fn client(&self, args: &[String]) -> Output {
+        let (home, config) = (self.bench.home(), self.config());
+        let place = Place { home: &home, config: &config, work: &self.work, model: &self.model };
+        self.client.start(&place, args).wait_with_output().unwrap()
+    }
+
+    /// Runs boswell.
+    #[track_caller]
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.bench.run(args).ends(0)
+    }
+
+    /// What the client sends when it takes a session up with a new prompt: everything before that prompt.
+    #[track_caller]
+    pub(crate) fn resumed(&self, session: &str, probe: &str) -> Vec<String> {
+        let id = id_of(session);
+        let output = self.say(probe, &["--resume", id]);
+        let Some(messages) = self.model.asked(probe) else { panic!("{session} was not resumed: {output:?}") };
+        let mut said = said(&messages);
+        assert_eq!(said.pop().as_deref(), Some(format!("u: {probe}").as_str()));
+        if said.last().is_some_and(|last| last == NO_RESPONSE) {
+            said.pop();
+        }
+        said
+    }
+
+    /// What boswell says of the same.
+    #[track_caller]
+    pub(crate) fn context(&self, session: &str) -> Vec<String> {
+        let lines = self.run(&["context", session, "--json"]).of_type("message");
+        let mut said = said(&lines);
+        if said.last().is_some_and(|last| last == NO_RESPONSE) {
+            said.pop();
+        }
+        said
+    }
+}
+
+/// The id in a ref.
+pub(crate) fn id_of(session: &str) -> &str {
+    session.strip_prefix("claude:").unwrap_or(session)
+}
+
+/// Words, calls and results of messages; what the client adds itself is left out.
+fn said(messages: &[Value]) -> Vec<String> {
+    let mut out = Vec::new();
+    for message in messages.iter().filter(|message| message["role"] != "system") {
+        let role = &message["role"].as_str().unwrap()[..1];
+        let mut say = |text: &str| {
+            if !text.trim_start().starts_with("<system-reminder>") && !text.starts_with("Attribution for ") {
+                out.push(format!("{role}: {}", text.trim()));
+            }
+        };
+        match &message["content"] {
+            Value::String(text) => say(text),
+            content => {
+                for block in content.as_array().unwrap() {
+                    match block["type"].as_str().unwrap() {
+                        "text" => say(block["text"].as_str().unwrap()),
+                        "tool_use" => say(&format!("calls {} {}", block["name"].as_str().unwrap(), block["input"])),
+                        "tool_result" => say(&format!("result {}", block["tool_use_id"].as_str().unwrap())),
+                        other => say(other),
+                    }
+                }
+            }
+        }
+    }
+    out
+}

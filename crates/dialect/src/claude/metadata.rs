@@ -1,0 +1,82 @@
+//! Titles and tags: lines that count until the next of their kind.
+
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::plan::{log_key, side_folder};
+use crate::{Asked, Plan, Planned, Step, unsupported};
+
+/// Gives the session a title: in the log, where it counts, and in the file that the client's picker falls back on.
+pub(super) fn title(asked: &Asked<'_>, title: &str) -> Result<Planned> {
+    let title = clean_title(title)?;
+    let key = log_key(asked.located)?;
+    let plan = Plan::new("rename", format!("call it {title}"))
+        .step(Step::append(key, title_lines(&title, &asked.located.id)))
+        .step(sidecar(&side_folder(key), &title));
+    Ok(Planned::of(plan))
+}
+
+/// The file beside the log that holds the title.
+pub(super) fn sidecar(folder: &str, title: &str) -> Step {
+    Step::put(format!("{folder}/custom-title.json"), Json::object().with("customTitle", title).to_bytes())
+}
+
+/// The two lines that the client writes for a title.
+pub(super) fn title_lines(title: &str, id: &str) -> Vec<u8> {
+    let lines = [("custom-title", "customTitle"), ("agent-name", "agentName")];
+    lines.iter().flat_map(|(word, key)| line(word, key, title, id)).collect()
+}
+
+fn line(word: &str, key: &str, value: &str, id: &str) -> Vec<u8> {
+    let mut line = Json::object().with("type", word).with(key, value).with("sessionId", id).to_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// A title on one line, without what cannot be seen.
+pub(super) fn clean_title(title: &str) -> Result<String> {
+    let spaced: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    if clean.is_empty() { Err(Error::new(ErrorKind::Invalid, "a title must say something")) } else { Ok(clean) }
+}
+
+/// Gives the session its tag. The client knows one at most; more of them are for notes.
+pub(super) fn tags(asked: &Asked<'_>, tags: &[String]) -> Result<Planned> {
+    let tag = match tags {
+        [] => String::new(),
+        [tag] => clean_tag(tag)?,
+        _ => return Err(unsupported("claude", "have more than one tag of its own", "the others are kept as notes")),
+    };
+    let title = if tag.is_empty() { "take its tag away".to_owned() } else { format!("tag it {tag}") };
+    // The client's own readers look for lines that begin with exactly this.
+    let plan = Plan::new("tag", title)
+        .step(Step::append(log_key(asked.located)?, line("tag", "tag", &tag, &asked.located.id)));
+    Ok(Planned::of(plan))
+}
+
+/// A tag without what cannot be seen, as the client's own functions clean it.
+fn clean_tag(tag: &str) -> Result<String> {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e000}'..='\u{f8ff}')
+    };
+    let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
+    let clean = clean.trim();
+    if clean.is_empty() {
+        Err(Error::new(ErrorKind::Invalid, "a tag must say something"))
+    } else {
+        Ok(clean.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_loses_what_cannot_be_seen_and_must_leave_something() {
+        assert_eq!(clean_tag(" re\u{200b}lease\u{202e} ").unwrap(), "release");
+        assert!(clean_tag("\u{feff} ").is_err());
+        assert!(line("tag", "tag", "x", "s").starts_with(br#"{"type":"tag""#));
+    }
+}

@@ -1,0 +1,90 @@
+//! Agents that are at work on a session.
+//!
+//! Agents take no lock that we could wait for: while one of them drives a conversation, it is its own. Their registries outlive
+//! them, so a process counts only if it lives and was started when the registry says.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::{AtWork, Located};
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::Store;
+use crate::backend::BackendFiles;
+use crate::disk::{Disk, RealDisk};
+use crate::locks::{Alive, Liveness, SystemLiveness};
+
+impl Store {
+    /// Living processes that the agent's registry names, with the ids of their sessions; none where it keeps no registry.
+    pub fn at_work(&self) -> Result<Vec<AtWork>> {
+        let disk = self.disk();
+        let named = self.dialect().at_work(&BackendFiles(self.backend()))?;
+        Ok(named.into_iter().filter(|it| lives(disk.as_ref(), it)).collect())
+    }
+
+    /// Processes that are at work on a session: living ones that the registry names, and those that have its log open for writing.
+    pub fn live(&self, located: &Located) -> Result<Vec<u32>> {
+        let path = located.key.as_ref().map(|key| self.root().join(key));
+        let owner = located.owner.as_deref();
+        self.drivers(|session| session == located.id || Some(session) == owner, path.as_deref())
+    }
+
+    fn drivers(&self, is_it: impl Fn(&str) -> bool, log: Option<&Path>) -> Result<Vec<u32>> {
+        let mut pids: Vec<u32> = self.at_work()?.into_iter().filter(|it| is_it(&it.session)).map(|it| it.pid).collect();
+        let disk = self.disk();
+        if let Some(path) = log {
+            let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
+            pids.extend(stat.map(|stat| disk.writers_of(stat.identity)).unwrap_or_default());
+        }
+        pids.sort_unstable();
+        pids.dedup();
+        Ok(pids)
+    }
+
+    /// Fails while an agent is at work on the session: moving its leaf now would split the conversation.
+    pub(crate) fn refuse_if_live(&self, id: &str, log: Option<&Path>) -> Result<()> {
+        if self.dialect().name() == "boswell" {
+            return Ok(());
+        }
+        match self.drivers(|session| session == id, log)?.first() {
+            None => Ok(()),
+            Some(pid) => Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
+                .because("moving its leaf now would split the conversation")
+                .hinting(
+                    "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
+                )),
+        }
+    }
+
+    fn disk(&self) -> Arc<dyn Disk> {
+        self.writing().map_or_else(|_| Arc::new(RealDisk) as Arc<dyn Disk>, |writing| Arc::clone(&writing.disk))
+    }
+}
+
+/// Whether the process is there and is the one that the registry means.
+fn lives(disk: &dyn Disk, it: &AtWork) -> bool {
+    match (disk.process_start(it.pid), &it.started) {
+        (Some(now), Some(then)) => now == *then,
+        (Some(_), None) => true,
+        // The system does not tell when processes were started: a living one of that number is taken for it.
+        (None, _) => !disk.tells_process_starts() && SystemLiveness.process(it.pid) != Alive::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_the_same_number_that_began_at_another_time_is_another_one() {
+        let own = std::process::id();
+        let it = |started: Option<&str>| AtWork { pid: own, session: "s".into(), started: started.map(str::to_owned) };
+        assert!(lives(&RealDisk, &it(None)));
+        if let Some(start) = RealDisk.process_start(own) {
+            assert!(lives(&RealDisk, &it(Some(&start))));
+            assert!(!lives(&RealDisk, &it(Some("1"))));
+        }
+        let nobody = AtWork { pid: i32::MAX.unsigned_abs(), session: "s".into(), started: None };
+        assert!(!lives(&RealDisk, &nobody));
+    }
+}
