@@ -191,6 +191,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
     }
 
+    /// Brings the change of a shared file from `base` to `ours` into what somebody else made of it since; none where
+    /// that cannot be done. For indexes, which agents rewrite all the time.
+    fn merge(&self, _key: &str, _base: &[u8], _ours: &[u8], _theirs: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Files that an entry read or changed through a tool.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
         view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()

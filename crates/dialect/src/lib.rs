@@ -32,7 +32,7 @@ pub use contract::{
 pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
-pub use intention::{Asked, Intention, Planned, StoreIntention};
+pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};
