@@ -1,5 +1,6 @@
 //! The line log of a session as a change finds it, also while it is still a document.
 
+use boswell_model::json::Raw;
 use boswell_model::{Result, Slot};
 
 use crate::Step;
@@ -28,6 +29,9 @@ impl Transcript {
         let moved = if work.is_document() {
             // An append must not hide what is left of a document behind a log that looks whole.
             work.refuse_malformed()?;
+            if messages(work)? != work.view().log.heads.len() {
+                return Err(work.malformed());
+            }
             Some(rows(work, work.view().log.heads.len())?)
         } else {
             None
@@ -67,6 +71,15 @@ impl Transcript {
     fn retire(&self) -> Option<Step> {
         self.retired.as_ref().map(Step::remove)
     }
+}
+
+/// How many messages a document has, also such as are none.
+fn messages(work: &Work<'_>) -> Result<usize> {
+    let Some(key) = &work.asked.located.key else { return Ok(0) };
+    let bytes = work.asked.files.read_whole(key, LONGEST)?.unwrap_or_default();
+    let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
+    let document = Raw::parse(text.trim_ascii()).ok();
+    Ok(document.and_then(|document| document.get("messages")).map_or(0, |messages| messages.items().count()))
 }
 
 /// Key of a session's line log.

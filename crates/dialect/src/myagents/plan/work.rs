@@ -1,6 +1,6 @@
 //! A change of one session while it is planned.
 
-use boswell_model::{Error, ErrorKind, Flags, Framing, Instant, Result, SessionView};
+use boswell_model::{Error, ErrorKind, Flags, Framing, Gap, Instant, Result, SessionView, Span, SpanKind};
 
 use crate::{Asked, Plan, Planned, Step};
 
@@ -76,17 +76,22 @@ impl<'a> Work<'a> {
 
     /// Refuses to cut a transcript in which something cannot be read: it would be lost, or counted wrong.
     pub(super) fn refuse_malformed(&self) -> Result<()> {
-        if self.is_sound() {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::Damaged, format!("the transcript of {} has rows that cannot be read", self.id()))
+        if self.is_sound() { Ok(()) } else { Err(self.malformed()) }
+    }
+
+    pub(super) fn malformed(&self) -> Error {
+        Error::new(ErrorKind::Damaged, format!("the transcript of {} has rows that cannot be read", self.id()))
             .because("what is rewritten must be read whole first")
-            .hinting(format!("see them with `boswell check myagents:{}`", self.id())))
+            .hinting(format!("see them with `boswell check myagents:{}`", self.id()))
     }
 
     /// Whether the app would parse every line: what we find glued or behind garbage is malformed to it.
     pub(super) fn is_sound(&self) -> bool {
         let log = self.asked.view.log;
+        if self.is_document() {
+            let framed = |gap: &Span| matches!(gap.kind, SpanKind::Gap(Gap::Frame | Gap::Bom | Gap::Blank));
+            return log.gaps.iter().all(framed);
+        }
         log.gaps.is_empty() && !log.heads.iter().any(|h| h.flags.has(Flags::GLUED) || h.flags.has(Flags::SALVAGED))
     }
 
