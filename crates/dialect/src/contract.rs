@@ -141,6 +141,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The same for a front program that first looks into its engine's store; none where [`resume`](Dialect::resume) or
+    /// the engine's own session decides. An error where starting either way could part the conversation.
+    fn resume_by(
+        &self,
+        _located: &Located,
+        _probe: &dyn Fn(&SessionLink) -> crate::myagents::resume_choice::Probe,
+    ) -> Result<Option<ResumeCommand>> {
+        Ok(None)
+    }
+
     /// Whether the log of a session can be appended to as it is; if not, why.
     fn can_append(&self, _facts: &Facts) -> Result<()> {
         Ok(())

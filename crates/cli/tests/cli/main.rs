@@ -8,6 +8,7 @@ mod damage;
 mod help;
 mod links;
 mod listing;
+mod myagents;
 mod output;
 mod page;
 mod reference;

@@ -10,13 +10,14 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
-    Operation, Planned, Sample, SessionLink, SideFile, StoreIntention, Support,
+    Operation, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
 };
 
 use super::content::Content;
 use super::intent::{Engine, Intent, Recovery};
+use super::resume_choice::Probe;
 use super::row::{PENDING, Row};
-use super::{id, index, index_file, layout, message, plan};
+use super::{id, index, index_file, layout, message, plan, resume};
 
 /// Sessions of the MyAgents desktop app, all three eras.
 #[derive(Debug)]
@@ -192,6 +193,10 @@ impl Dialect for MyAgents {
         };
         let known = keys.iter().find_map(|key| facts.external_ids.get(*key));
         known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+    }
+
+    fn resume_by(&self, located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
+        resume::resume(located, probe)
     }
 
     fn plans(&self, operation: Operation) -> bool {

@@ -16,6 +16,7 @@ mod layout;
 mod message;
 mod plan;
 mod reminder;
+mod resume;
 mod row;
 mod stats;
 
