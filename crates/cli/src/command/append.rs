@@ -4,11 +4,13 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use boswell_dialect::{Body, Draft, Expected, Intention, Operation, Parent};
+use boswell_dialect::{Body, Draft, Expected, Intention, Operation, Parent, Part};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Durability, Expect, Outcome, Receipt, Resolved, Runner, SessionWriter, Ticket, Wait};
 use clap::{Args, ValueEnum};
 
+use super::attachments::base64;
 use super::{change, receipt};
 use crate::machine::Machine;
 use crate::output::Output;
@@ -40,6 +42,9 @@ pub(crate) struct AppendArgs {
     /// Something the user says
     #[arg(long, value_name = "TEXT")]
     user: Option<String>,
+    /// A picture or file that goes with what the user says (repeatable)
+    #[arg(long, value_name = "FILE", requires = "user")]
+    attach: Vec<std::path::PathBuf>,
     /// Something the model says
     #[arg(long, value_name = "TEXT")]
     assistant: Option<String>,
@@ -86,10 +91,8 @@ trait Sink {
 
 /// What the command line says, else what comes in: whatever is there is written at once, then acknowledged together.
 fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> {
-    let typed: Vec<Draft> = [args.user.as_ref().map(Draft::user), args.assistant.as_ref().map(Draft::assistant)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let user = args.user.as_ref().map(|text| said(text, &args.attach)).transpose()?;
+    let typed: Vec<Draft> = user.into_iter().chain(args.assistant.as_ref().map(Draft::assistant)).collect();
     if !typed.is_empty() {
         typed.into_iter().try_for_each(|draft| sink.submit(draft))?;
         return sink.settle(out);
@@ -111,6 +114,32 @@ fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> 
         sink.settle(out)?;
     }
     Ok(())
+}
+
+/// What the user says, with files.
+fn said(text: &str, files: &[std::path::PathBuf]) -> Result<Draft> {
+    let mut parts = vec![Part::Text(text.to_owned())];
+    for path in files {
+        let bytes = durable::read(&RealDisk, path)?
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())))?;
+        parts.push(Part::Image { base64: base64(&bytes), mime: mime(path).to_owned() });
+    }
+    Ok(Draft::new(Body::User(parts)))
+}
+
+/// What a file is, by its ending.
+fn mime(path: &std::path::Path) -> &'static str {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match ending.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "txt" | "md" => "text/plain",
+        _ => "application/octet-stream",
+    }
 }
 
 /// Appends through the session's writer.

@@ -75,7 +75,7 @@ fn a_new_session_is_a_row_and_its_first_prompt_a_transcript() {
     let revision = receipts[0]["revision"].as_str().unwrap().to_owned();
     desk.run(&["append", &made, "--assistant", "hi", "--expect-revision", &revision]).ends(0);
     desk.run(&["append", &made, "--assistant", "other", "--expect-revision", &revision])
-        .ends(2)
+        .ends(3)
         .says("not where it was expected");
     let listed = desk.run(&["list", "--json"]).ends(0).of_type("session");
     let mine = listed.iter().find(|row| row["ref"] == made.as_str()).unwrap();
@@ -109,5 +109,22 @@ fn resume_follows_what_the_engines_store_holds() {
     desk.bench.plant(&format!(".claude/projects/-p/{}.jsonl", desk.id), format!("{line}\n").as_bytes());
     assert!(print().ends(0).text().contains(&format!("claude --resume {}", desk.id)), "{:?}", print());
     let pending = self::desk(Shape::IntentBefore);
-    pending.run(&["resume", &pending.session, "--print"]).ends(2).says("rewind was begun");
+    pending.run(&["resume", &pending.session, "--print"]).ends(3).says("rewind was begun");
+}
+
+#[test]
+fn an_attached_file_is_listed_and_comes_out_as_it_went_in() {
+    let desk = desk(Shape::E3);
+    let made = desk.run(&["new", "--dialect", "myagents", "--project", "/p"]).ends(0).text().trim().to_owned();
+    let picture = desk.bench.plant("图.png", b"\x89PNG picture");
+    desk.run(&["append", &made, "--user", "see", "--attach", picture.to_str().unwrap()]).ends(0);
+    let listed = desk.run(&["attachments", &made, "--json"]).ends(0).of_type("attachment");
+    assert_eq!(
+        (&listed[0]["mime"], &listed[0]["bytes"], &listed[0]["missing"]),
+        (&json!("image/png"), &json!(12), &json!(false))
+    );
+    let out = desk.bench.tmp().join("out");
+    desk.run(&["attachments", &made, "--extract", out.to_str().unwrap()]).ends(0);
+    assert_eq!(disk::read(&disk::list(&out)[0]), b"\x89PNG picture");
+    desk.run(&["append", &made, "--user", "x", "--attach", "nowhere.png"]).ends(2);
 }

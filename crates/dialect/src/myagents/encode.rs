@@ -150,7 +150,7 @@ fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
     if raw.get("id").is_some_and(|id| id.string().is_none()) {
         return Err(wrong("its id is not a string"));
     }
-    if raw.get("timestamp").is_some_and(|time| !time.text().is_some_and(|text| Instant::parse(&text).is_some())) {
+    if raw.get("timestamp").is_some_and(|time| time.text().is_none_or(|text| Instant::parse(&text).is_none())) {
         return Err(wrong("its timestamp is no time"));
     }
     for item in raw.get("attachments").iter().flat_map(|all| all.items()) {
