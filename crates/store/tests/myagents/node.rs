@@ -1,5 +1,4 @@
 //! Ours and a Node process that follows the app's lock protocol, at the same time on one store.
-#![expect(clippy::disallowed_methods, reason = "the environment says where Node is")]
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
