@@ -98,6 +98,40 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
     assert_eq!(shapes.into_iter().collect::<Vec<_>>(), [4, 5], "both ends were reached");
 }
 
+#[test]
+fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_index_meanwhile() {
+    let with_others: Make = || Shop::of(Shape::E3);
+    let new = NewSession::default().with_id("fork-of-it");
+    for (name, id, intention) in [
+        ("fork", Some("fork-of-it"), Intention::Fork { at: Tip::At(Slot(1)), new }),
+        ("delete", None, Intention::Delete),
+    ] {
+        let (mut there, mut gone) = (0, 0);
+        for at in (0..400).step_by(2) {
+            let shop = with_others();
+            let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+            let ran = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &intention);
+            if ran.is_ok() {
+                break;
+            }
+            let id = id.unwrap_or(&shop.id).to_owned();
+            let theirs =
+                shop.place.read("sessions.json").replace("\"agentDir\"", "\"favorite\": true,\n    \"agentDir\"");
+            shop.place.put("sessions.json", &theirs);
+            for one in shop.runner().recover().unwrap() {
+                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{name} {at}: {one:?}");
+            }
+            let file = shop.place.tree().contains_key(&format!("sessions/{id}.jsonl"));
+            let row = shop.rows().iter().any(|row| row["id"] == id.as_str());
+            assert_eq!(file, row, "{name} {at}: a row without its transcript, or one without a row");
+            let others = shop.rows().iter().filter(|row| row["id"] != id.as_str()).all(|row| row["favorite"] == true);
+            assert!(others, "{name} {at}: theirs stays");
+            *(if file { &mut there } else { &mut gone }) += 1;
+        }
+        assert!(there > 0 && gone > 0, "{name}: both ends were reached: {there} {gone}");
+    }
+}
+
 /// A disk on which somebody else takes the index lock as soon as a file of this name is put into place.
 #[derive(Debug, Clone)]
 pub(crate) struct Thief {
