@@ -162,6 +162,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(Vec::new())
     }
 
+    /// The same for a front program that first looks into its engine's store; none where [`resume`](Dialect::resume) or
+    /// the engine's own session decides. An error where starting either way could part the conversation.
+    fn resume_by(
+        &self,
+        _located: &Located,
+        _probe: &dyn Fn(&SessionLink) -> crate::myagents::resume_choice::Probe,
+    ) -> Result<Option<ResumeCommand>> {
+        Ok(None)
+    }
+
     /// Whether the log of a session can be appended to as it is; if not, why.
     fn can_append(&self, _facts: &Facts) -> Result<()> {
         Ok(())
@@ -230,6 +240,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What has to happen for an intention about the whole store. The locks that it needs are held.
     fn plan_store(&self, _files: &dyn Files, _intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
         Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
+    }
+
+    /// Brings the change of a shared file from `base` to `ours` into what somebody else made of it since; none where
+    /// that cannot be done. For indexes, which agents rewrite all the time.
+    fn merge(&self, _key: &str, _base: &[u8], _ours: &[u8], _theirs: &[u8]) -> Option<Vec<u8>> {
+        None
     }
 
     /// Files that an entry read or changed through a tool.

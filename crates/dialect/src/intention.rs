@@ -14,6 +14,13 @@ use crate::{Chance, Draft, Files, Located, LockSpec, NewSession, Operation, Plan
 pub enum Intention {
     /// Add entries, in this order.
     Append(Vec<Draft>),
+    /// The same, only if the session is where the caller believes it to be. What a retry sent before is not added again.
+    AppendAfter {
+        /// Where that is.
+        expect: Expected,
+        /// The entries.
+        drafts: Vec<Draft>,
+    },
     /// Give it a title.
     Title(String),
     /// Have exactly these tags.
@@ -53,7 +60,7 @@ impl Intention {
     /// The operation that a capability table speaks of; none for what no table lists.
     pub fn operation(&self) -> Option<Operation> {
         Some(match self {
-            Intention::Append(_) => Operation::Append,
+            Intention::Append(_) | Intention::AppendAfter { .. } => Operation::Append,
             Intention::Title(_) => Operation::Title,
             Intention::Tags(_) => Operation::Tag,
             Intention::Label { .. } => Operation::Label,
@@ -70,6 +77,7 @@ impl Intention {
     pub fn needs_lease(&self) -> bool {
         match self {
             Intention::Append(_)
+            | Intention::AppendAfter { .. }
             | Intention::Stand(_)
             | Intention::Rewind(_)
             | Intention::Delete
@@ -88,6 +96,16 @@ impl Intention {
         let lease = self.needs_lease().then(|| LockSpec::Os { name: name.clone() });
         lease.into_iter().chain([LockSpec::Append { name }]).collect()
     }
+}
+
+/// Where a caller believes a session to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// Its log is at this revision.
+    Revision(String),
+    /// The conversation stands at this entry.
+    Leaf(String),
 }
 
 /// What somebody wants to happen to a store as a whole.
@@ -137,6 +155,8 @@ pub struct Planned {
     pub session: Option<String>,
     /// Ids of the entries that it adds, in order.
     pub entries: Vec<String>,
+    /// How many of those, from the first on, were there already.
+    pub already: usize,
     /// What else the user should know, a sentence each.
     pub remarks: Vec<String>,
 }

@@ -35,7 +35,7 @@ pub use draft::{
 };
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
-pub use intention::{Asked, Intention, Planned, StoreIntention};
+pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};

@@ -8,6 +8,7 @@
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
 //!   counts; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//! * [`peer`] is a program of another agent that works beside ours.
 //! * [`rows`] is a backend whose positions are no byte offsets; [`conformance`] is what every backend must do.
 //! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
@@ -33,6 +34,7 @@ pub mod home;
 pub mod jsonl;
 pub mod make;
 pub mod oracle;
+pub mod peer;
 pub mod phrase;
 pub mod rng;
 pub mod rows;

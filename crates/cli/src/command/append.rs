@@ -4,12 +4,14 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use boswell_dialect::{Body, Draft, Parent};
-use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{Durability, Expect, Outcome, SessionWriter, Ticket, Wait};
+use boswell_dialect::{Body, Draft, Expected, Intention, Operation, Parent, Part};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_store::disk::{RealDisk, durable};
+use boswell_store::{Durability, Expect, Outcome, Receipt, Resolved, Runner, SessionWriter, Ticket, Wait};
 use clap::{Args, ValueEnum};
 
-use super::receipt;
+use super::attachments::base64;
+use super::{change, receipt};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::when;
@@ -40,6 +42,9 @@ pub(crate) struct AppendArgs {
     /// Something the user says
     #[arg(long, value_name = "TEXT")]
     user: Option<String>,
+    /// A picture or file that goes with what the user says (repeatable)
+    #[arg(long, value_name = "FILE", requires = "user")]
+    attach: Vec<std::path::PathBuf>,
     /// Something the model says
     #[arg(long, value_name = "TEXT")]
     assistant: Option<String>,
@@ -58,24 +63,86 @@ pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
         span => Wait::For(span),
     };
     let found = machine.resolve_for_writing(&args.session)?;
+    let mut out = Output::paged(machine);
+    if found.store.dialect().plans(Operation::Append) {
+        let mut planner = Planner::new(machine, args, found, wait)?;
+        let result = feed(args, &mut planner, &mut out);
+        out.finish()?;
+        result?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let writer = found.store.writer(&found.located.id, wait)?;
     let mut appender = Appender::new(args, writer);
-    let mut out = Output::paged(machine);
-    let typed: Vec<Draft> = [args.user.as_ref().map(Draft::user), args.assistant.as_ref().map(Draft::assistant)]
-        .into_iter()
-        .flatten()
-        .collect();
-    let result = if typed.is_empty() {
-        appender.stream(&mut out)
-    } else {
-        typed.into_iter().try_for_each(|draft| appender.submit(draft)).and_then(|()| appender.settle(&mut out))
-    };
+    let result = feed(args, &mut appender, &mut out);
     out.finish()?;
     result?;
     appender.writer.close(Outcome::Open)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where drafts go.
+trait Sink {
+    /// Takes a draft.
+    fn submit(&mut self, draft: Draft) -> Result<()>;
+
+    /// Acknowledges what was taken.
+    fn settle(&mut self, out: &mut Output) -> Result<()>;
+}
+
+/// What the command line says, else what comes in: whatever is there is written at once, then acknowledged together.
+fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> {
+    let user = args.user.as_ref().map(|text| said(text, &args.attach)).transpose()?;
+    let typed: Vec<Draft> = user.into_iter().chain(args.assistant.as_ref().map(Draft::assistant)).collect();
+    if !typed.is_empty() {
+        typed.into_iter().try_for_each(|draft| sink.submit(draft))?;
+        return sink.settle(out);
+    }
+    let lines = lines_of_stdin();
+    let mut number = 0;
+    while let Ok(first) = lines.recv() {
+        for line in std::iter::once(first).chain(lines.try_iter().take(1024)) {
+            number += 1;
+            let bytes = line
+                .map_err(|error| Error::new(ErrorKind::Unavailable, "cannot read standard input").caused_by(error))?;
+            let done = parse(&bytes, number).and_then(|draft| draft.map_or(Ok(()), |draft| sink.submit(draft)));
+            if let Err(error) = done {
+                // What came before is written: it is acknowledged before the error is told.
+                sink.settle(out)?;
+                return Err(error);
+            }
+        }
+        sink.settle(out)?;
+    }
+    Ok(())
+}
+
+/// What the user says, with files.
+fn said(text: &str, files: &[std::path::PathBuf]) -> Result<Draft> {
+    let mut parts = vec![Part::Text(text.to_owned())];
+    for path in files {
+        let bytes = durable::read(&RealDisk, path)?
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())))?;
+        parts.push(Part::Image { base64: base64(&bytes), mime: mime(path).to_owned() });
+    }
+    Ok(Draft::new(Body::User(parts)))
+}
+
+/// What a file is, by its ending.
+fn mime(path: &std::path::Path) -> &'static str {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match ending.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "txt" | "md" => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Appends through the session's writer.
 struct Appender {
     writer: SessionWriter,
     durability: Durability,
@@ -97,7 +164,9 @@ impl Appender {
         };
         Appender { writer, durability, parent: args.parent.clone().map(Parent::Entry), expect, open: Vec::new() }
     }
+}
 
+impl Sink for Appender {
     fn submit(&mut self, draft: Draft) -> Result<()> {
         let draft = match self.parent.take() {
             Some(parent) => draft.below(parent),
@@ -108,7 +177,7 @@ impl Appender {
         Ok(())
     }
 
-    /// Acknowledges what was submitted. All tickets share the sync of the first that waits.
+    /// All tickets share the sync of the first that waits.
     fn settle(&mut self, out: &mut Output) -> Result<()> {
         for ticket in self.open.drain(..) {
             for receipt in ticket.wait_all()? {
@@ -117,27 +186,66 @@ impl Appender {
         }
         out.flush()
     }
+}
 
-    /// Takes lines as they come: whatever is there is written at once, then acknowledged together.
-    fn stream(&mut self, out: &mut Output) -> Result<()> {
-        let lines = lines_of_stdin();
-        let mut number = 0;
-        while let Ok(first) = lines.recv() {
-            for line in std::iter::once(first).chain(lines.try_iter().take(1024)) {
-                number += 1;
-                let bytes = line.map_err(|error| {
-                    Error::new(ErrorKind::Unavailable, "cannot read standard input").caused_by(error)
-                })?;
-                let done = parse(&bytes, number).and_then(|draft| draft.map_or(Ok(()), |draft| self.submit(draft)));
-                if let Err(error) = done {
-                    // What came before is written: it is acknowledged before the error is told.
-                    self.settle(out)?;
-                    return Err(error);
-                }
-            }
-            self.settle(out)?;
-        }
+/// Appends by plans, where an agent keeps more than a log: whatever is there goes into one plan.
+struct Planner<'m> {
+    machine: &'m Machine,
+    runner: Runner,
+    found: Resolved,
+    parent: Option<Parent>,
+    expect: Option<Expected>,
+    drafts: Vec<Draft>,
+}
+
+impl<'m> Planner<'m> {
+    fn new(machine: &'m Machine, args: &AppendArgs, found: Resolved, wait: Wait) -> Result<Planner<'m>> {
+        let expect = match (&args.expect_revision, &args.expect_leaf) {
+            (Some(revision), _) => Some(Expected::Revision(revision.clone())),
+            (None, leaf) => leaf.clone().map(Expected::Leaf),
+        };
+        let runner = machine.runner()?;
+        // An agent holds its own locks for moments: those are waited for unasked.
+        let runner = if wait == Wait::No { runner } else { runner.waiting(wait) };
+        let parent = args.parent.clone().map(Parent::Entry);
+        Ok(Planner { machine, runner, found, parent, expect, drafts: Vec::new() })
+    }
+}
+
+impl Sink for Planner<'_> {
+    fn submit(&mut self, draft: Draft) -> Result<()> {
+        let draft = match self.parent.take() {
+            Some(parent) => draft.below(parent),
+            None => draft,
+        };
+        self.drafts.push(draft);
         Ok(())
+    }
+
+    fn settle(&mut self, out: &mut Output) -> Result<()> {
+        let drafts = std::mem::take(&mut self.drafts);
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let intention = match self.expect.take() {
+            Some(expect) => Intention::AppendAfter { expect, drafts },
+            None => Intention::Append(drafts),
+        };
+        let done = self.runner.carry_out(&self.found.store, &self.found.located, &intention)?;
+        change::remark(self.machine, &done.planned);
+        let id = self.found.located.id.clone();
+        self.found.located = self.found.store.find(&id)?;
+        for (number, entry) in done.planned.entries.iter().enumerate() {
+            let receipt = Receipt {
+                session: SessionRef::new(self.found.store.dialect().name(), &id),
+                entry: entry.clone(),
+                revision: self.found.located.size.to_string(),
+                deduplicated: number < done.planned.already,
+                durable: Durability::Fsync,
+            };
+            receipt::print(&receipt, out)?;
+        }
+        out.flush()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Permissions, ResumeCommand};
+use boswell_dialect::myagents::resume_choice::Probe;
+use boswell_dialect::{Depth, Permissions, ResumeCommand, SessionLink};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{Conversation, Resolved, Selector, Stores};
@@ -68,6 +69,9 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
         return Ok(command);
     }
+    if let Some(command) = session.dialect().resume_by(session.located(), &|link| probe(machine, link))? {
+        return Ok(command);
+    }
     // A front program may leave it to the engine that keeps the transcript.
     for link in session.dialect().links(session.facts(), &found.located.id) {
         let other = machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, None);
@@ -83,6 +87,17 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     )
     .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
     .hinting(format!("read it with `boswell show {}`", session.reference())))
+}
+
+/// Whether an engine's store holds a session. A store that is not there holds none.
+fn probe(machine: &Machine, link: &SessionLink) -> Probe {
+    let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
+    match machine.stores.resolve(&selector, &machine.env.cwd, None) {
+        Ok(other) if other.located.size > 0 => Probe::Found,
+        Ok(_) => Probe::Absent,
+        Err(error) if error.is_not_found() => Probe::Absent,
+        Err(_) => Probe::Failed,
+    }
 }
 
 /// The command for a conversation of a list: of its first side that has one.

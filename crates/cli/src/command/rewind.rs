@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, Operation};
+use boswell_dialect::{Depth, Intention, Operation, Support};
 use boswell_model::json::Json;
 use boswell_model::{Result, Tip};
 use boswell_store::{Outcome, Resolved, Wait};
@@ -18,7 +18,7 @@ use crate::terminal::escape;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell rewind @last a1b2c3d4
-  boswell rewind 0b7e a1b2c3d4 --json")]
+  boswell rewind myagents:0b7e 4 --apply     in a store that has to cut its log")]
 pub(crate) struct RewindArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
@@ -27,12 +27,19 @@ pub(crate) struct RewindArgs {
     /// Also put files back to what they were then
     #[arg(long)]
     files: bool,
+    /// Do it where the log is cut for it; without this its plan is shown
+    #[arg(long)]
+    apply: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let mut out = Output::paged(machine);
+    let rewrites = found.store.support(Operation::Rewind) == Support::Rewrites;
+    if rewrites && !args.apply {
+        return show(&found, args, out);
+    }
     if args.files {
         // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
         let before = found.store.read(&found.located, Depth::Facts)?;
@@ -48,6 +55,16 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     let leaf = session.leaf()?.map(|slot| session.log().label(slot).into_owned());
     writer.close(Outcome::Open)?;
     print(args, &reference, leaf, &text, out)
+}
+
+/// What is rewritten is shown first, and done when it is asked for again.
+fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode> {
+    let session = found.store.read(&found.located, Depth::Heads)?;
+    let slot = session.prompt(&args.entry)?;
+    change::show(&found.store.plan(&found.located, &Intention::Rewind(Tip::At(slot)))?, &mut out)?;
+    out.finish()?;
+    crate::failure::say("nothing was changed: add --apply to do it");
+    Ok(ExitCode::SUCCESS)
 }
 
 fn by_plan(machine: &Machine, args: &RewindArgs, found: &Resolved, out: Output) -> Result<ExitCode> {

@@ -31,6 +31,12 @@ pub(crate) struct ShowArgs {
     /// This entry and three before and after it
     #[arg(long, value_name = "E", conflicts_with = "entry")]
     around: Option<String>,
+    /// Only this many, the last ones
+    #[arg(long, value_name = "N", conflicts_with_all = ["entry", "around"])]
+    limit: Option<usize>,
+    /// Only what comes before this entry
+    #[arg(long, value_name = "E", conflicts_with_all = ["entry", "around"])]
+    before: Option<String>,
     /// Also what the model thought
     #[arg(long)]
     thinking: bool,
@@ -96,7 +102,7 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
     } else {
         branch.to_vec()
     };
-    let Some(name) = &args.around else { return Ok(all) };
+    let Some(name) = &args.around else { return page(session, all, args) };
     let middle = session.find(name)?;
     let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, format!("the entry `{}` is not on the current branch", name.escape_debug()))
@@ -203,6 +209,16 @@ impl Shown<'_> {
             }
         }
     }
+}
+
+/// The last entries, or those that end just before one: how a long session is read backwards, page by page.
+fn page(session: &Session, mut all: Vec<Slot>, args: &ShowArgs) -> Result<Vec<Slot>> {
+    if let Some(name) = &args.before {
+        let end = session.find(name)?;
+        all.truncate(all.iter().position(|slot| *slot == end).unwrap_or(0));
+    }
+    let from = args.limit.map_or(0, |limit| all.len().saturating_sub(limit));
+    Ok(all.split_off(from))
 }
 
 /// Says how much of a log could not be read as records. The answer itself is whole.

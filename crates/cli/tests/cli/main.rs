@@ -14,6 +14,7 @@ mod export;
 mod help;
 mod links;
 mod listing;
+mod myagents;
 mod output;
 mod page;
 mod reference;

@@ -4,7 +4,7 @@
 //! sender chose. We name only what stays inside the folder.
 
 use boswell_model::json::Raw;
-use boswell_model::{Block, MediaSource};
+use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
 
 /// The block that stands for one item of an `attachments` array.
 pub(crate) fn block(item: Raw<'_>) -> Block {
@@ -20,8 +20,48 @@ pub(crate) fn block(item: Raw<'_>) -> Block {
     Block::Media { mime, source: MediaSource::Reference(format!("attachments/{path}")) }
 }
 
+/// Path below the attachments folder, and bytes, of a new attachment.
+///
+/// The app takes the file's ending from the type as it is; ours is checked first.
+pub(crate) fn file(session: &str, id: &str, mime: &str, base64: &str) -> Result<(String, Vec<u8>)> {
+    let wrong = |why: &str| {
+        Error::new(ErrorKind::Invalid, "this cannot be attached")
+            .because(why.to_owned())
+            .hinting("give its bytes as base64 and its type such as image/png")
+    };
+    let ending = mime.split_once('/').map(|(_, sub)| sub).filter(|_| is_mime(mime));
+    let ending = ending.ok_or_else(|| wrong("its type is none"))?;
+    let path = format!("{session}/{id}.{ending}");
+    if !stays_inside(&path) {
+        return Err(wrong("its path would leave the folder of attachments"));
+    }
+    Ok((path, from_base64(base64).ok_or_else(|| wrong("its bytes are no base64"))?))
+}
+
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut value, mut bits) = (0u32, 0);
+    for byte in text.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=') {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        value = value << 6 | u32::from(digit);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((value >> bits & 0xFF) as u8);
+        }
+    }
+    Some(out)
+}
+
 /// Whether a path names something below the folder it is joined to, on any system.
-fn stays_inside(path: &str) -> bool {
+pub(crate) fn stays_inside(path: &str) -> bool {
     !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 

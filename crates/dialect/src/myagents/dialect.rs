@@ -9,14 +9,15 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, LinkKind, Located, Operation, Sample, SessionLink,
-    SideFile, Support,
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
+    Operation, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
 };
 
 use super::content::Content;
 use super::intent::{Engine, Intent, Recovery};
+use super::resume_choice::Probe;
 use super::row::{PENDING, Row};
-use super::{id, layout, message};
+use super::{id, index, index_file, layout, message, plan, resume};
 
 /// Sessions of the MyAgents desktop app, all three eras.
 #[derive(Debug)]
@@ -192,6 +193,38 @@ impl Dialect for MyAgents {
         };
         let known = keys.iter().find_map(|key| facts.external_ids.get(*key));
         known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+    }
+
+    fn resume_by(&self, located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
+        resume::resume(located, probe)
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        plan::plans(operation)
+    }
+
+    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+        plan::locks(located, intention)
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::plan(asked, intention)
+    }
+
+    fn creates_by_plan(&self) -> bool {
+        true
+    }
+
+    fn store_locks(&self, intention: &StoreIntention) -> Vec<LockSpec> {
+        plan::store_locks(intention)
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+        plan::plan_store(files, intention, chance)
+    }
+
+    fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+        (key == index::MAIN).then(|| index_file::merge(base, ours, theirs))?
     }
 }
 

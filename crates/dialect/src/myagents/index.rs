@@ -1,4 +1,4 @@
-//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged. Never written here.
+//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged.
 
 use std::collections::HashMap;
 
@@ -9,18 +9,19 @@ use crate::Files;
 
 use super::row::SECRET;
 
-const MAIN: &str = "sessions.json";
+/// Key of the index.
+pub(crate) const MAIN: &str = "sessions.json";
 const TEMP: &str = "sessions.json.tmp";
 /// Far above what a thousand sessions take; a longer file is no index.
 const LIMIT: u64 = 256 << 20;
 
-/// Id and JSON of each row, without the member that may hold credentials.
+/// Id and JSON of each row.
 pub(crate) type Rows = Vec<(String, Vec<u8>)>;
 
 /// The rows of the index, in its order, each id once.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// The rows.
+    /// The rows, without the member that may hold credentials.
     pub(crate) rows: Rows,
     /// Whether there is an index at all.
     pub(crate) exists: bool,
@@ -38,18 +39,48 @@ pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> 
             return Ok(Index { exists: true, ..Index::default() });
         }
     };
-    let text = without_bom(&bytes);
+    let (rows, damage) = rows_of(files, &bytes)?;
+    if let Some((kind, detail)) = damage {
+        say(kind, detail);
+    }
+    Ok(Index { rows: rows.into_iter().map(without_secret).collect(), exists: true })
+}
+
+/// The rows that the bytes of an index give, whole; and what is wrong with them.
+fn rows_of(files: &dyn Files, bytes: &[u8]) -> Result<(Rows, Option<(ProblemKind, String)>)> {
+    let text = without_bom(bytes);
     if let Some(rows) = strict(text) {
-        return Ok(Index { rows, exists: true });
+        return Ok((rows, None));
     }
     let salvaged = salvage(text);
     let kind = if Raw::parse(text).is_ok() { ProblemKind::StaleIndex } else { ProblemKind::NotJson };
     if let Some(rows) = newer_temp(files)? {
-        say(kind, format!("the index is damaged; `{TEMP}` is whole and not older, its {} rows are used", rows.len()));
-        return Ok(Index { rows, exists: true });
+        let detail = format!("the index is damaged; `{TEMP}` is whole and not older, its {} rows are used", rows.len());
+        return Ok((rows, Some((kind, detail))));
     }
-    say(kind, format!("the index is damaged; {} rows could be saved from it", salvaged.len()));
-    Ok(Index { rows: salvaged, exists: true })
+    let detail = format!("the index is damaged; {} rows could be saved from it", salvaged.len());
+    Ok((salvaged, Some((kind, detail))))
+}
+
+/// The index as a writer needs it: every row whole, with what only the app may read.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// The rows, in order, each id once.
+    pub(crate) rows: Rows,
+    /// The bytes of an index that is damaged.
+    pub(crate) damaged: Option<Vec<u8>>,
+}
+
+/// Reads the index to write it again. One that cannot be read is an error: it must not be replaced unseen.
+pub(crate) fn load(files: &dyn Files) -> Result<Loaded> {
+    let Some(bytes) = files.read_whole(MAIN, LIMIT)? else { return Ok(Loaded::default()) };
+    let (rows, damage) = rows_of(files, &bytes)?;
+    Ok(Loaded { rows, damaged: damage.map(|_| bytes) })
+}
+
+/// The rows of an index that was read elsewhere; none if it is not whole.
+pub(crate) fn parse(bytes: &[u8]) -> Option<Rows> {
+    strict(without_bom(bytes))
 }
 
 fn without_bom(bytes: &[u8]) -> &[u8] {
@@ -83,13 +114,13 @@ fn newer_temp(files: &dyn Files) -> Result<Option<Rows>> {
 }
 
 fn row(item: Raw<'_>) -> Option<(String, Vec<u8>)> {
-    let id = item.get("id")?.text()?.into_owned();
-    let bytes = match item.get(SECRET) {
-        // Listings end up in caches; what is a secret in the index must not reach them.
-        Some(_) => remove_member(item.bytes(), SECRET).ok()?,
-        None => item.bytes().to_vec(),
-    };
-    Some((id, bytes))
+    Some((item.get("id")?.text()?.into_owned(), item.bytes().to_vec()))
+}
+
+/// Listings end up in caches; what is a secret in the index must not reach them.
+fn without_secret((id, row): (String, Vec<u8>)) -> (String, Vec<u8>) {
+    let row = remove_member(&row, SECRET).unwrap_or_else(|_| Vec::new());
+    (id, row)
 }
 
 /// Of rows with one id the last counts, at the place of the first.

@@ -3,7 +3,7 @@
 //! Rewinding changes two files, so the app first writes an intent into the session's row. How many rows the transcript
 //! has tells how far it came.
 
-use boswell_model::json::Raw;
+use boswell_model::json::{Json, Raw};
 
 /// What a rewind was about to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +61,21 @@ impl Intent {
         })
     }
 
+    /// The record that the app writes into the row.
+    pub fn to_json(&self) -> Json {
+        let (kind, source, replacement) = match self.engine {
+            Engine::Sdk => ("builtin-rewind", "sourceSdkSessionId", "replacementSdkSessionId"),
+            Engine::Codex => ("codex-rewind", "sourceRuntimeSessionId", "replacementRuntimeSessionId"),
+        };
+        Json::object()
+            .with("schemaVersion", 1)
+            .with("kind", kind)
+            .with(source, self.source.as_deref())
+            .with(replacement, self.replacement.as_deref())
+            .with("sourceMessageCount", self.rows_before)
+            .with("targetMessageCount", self.rows_after)
+    }
+
     /// What a crash left to do, for a row bound to `bound` and a transcript of `rows` rows.
     pub fn recovery(&self, bound: Option<&str>, rows: u64, rows_are_sound: bool) -> Recovery {
         if !rows_are_sound {
@@ -89,6 +104,8 @@ mod tests {
     #[test]
     fn the_number_of_rows_tells_how_far_a_rewind_came() {
         let intent = intent();
+        let written = intent.to_json().to_bytes();
+        assert_eq!(Intent::parse(Raw::parse(&written).unwrap()), Some(intent.clone()), "what we write is read back");
         assert_eq!(intent.recovery(Some("3333"), 4, true), Recovery::RollBack);
         assert_eq!(intent.recovery(Some("3333"), 2, true), Recovery::RollForward);
         assert!(matches!(intent.recovery(Some("3333"), 3, true), Recovery::Inconsistent(_)));

@@ -8,11 +8,17 @@
 mod attachment;
 mod content;
 mod dialect;
+mod encode;
+mod indent;
 mod index;
+mod index_file;
 mod layout;
 mod message;
+mod plan;
 mod reminder;
+mod resume;
 mod row;
+mod stats;
 
 pub mod id;
 pub mod intent;

@@ -99,6 +99,18 @@ impl MkdirLock {
         &self.path
     }
 
+    /// Fails if somebody took the lock from us: versions before 0.2.14 do so after half a minute.
+    pub fn still_ours(&self) -> Result<()> {
+        let owner = read_owner(self.disk.as_ref(), &self.path)?;
+        let there = self.disk.stat(&self.path).map_err(|error| Error::io(self.path.display(), "look at", error))?;
+        if there.is_some() && owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes()) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Busy, format!("`{}` is not locked by us any more", self.path.display()))
+            .because("somebody broke the lock while we held it")
+            .hinting("try again"))
+    }
+
     fn release(&self) -> Result<()> {
         // A lock that was broken under us belongs to somebody else now. One without an owner is ours: making the
         // folder is what takes it.
@@ -116,7 +128,15 @@ impl Drop for MkdirLock {
 }
 
 fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
-    match disk.make_folder(path) {
+    let made = match disk.make_folder(path) {
+        // The first lock of a store: the folder of locks is made when it is needed.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            path.parent().map_or(Ok(()), |parent| durable::make_folders(disk, parent))?;
+            disk.make_folder(path)
+        }
+        made => made,
+    };
+    match made {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
         Err(error) => return Err(Error::io(path.display(), "lock", error)),

@@ -29,11 +29,20 @@ impl Owner {
 
 /// A lock of a plan while it is held. Dropping it lets go.
 #[derive(Debug)]
-#[expect(dead_code, reason = "held for what dropping them does")]
 pub(crate) enum Held {
-    Os(OsLock),
+    Os(#[expect(dead_code, reason = "held for what dropping it does")] OsLock),
     Mkdir(MkdirLock),
-    Flock(AgentFlock),
+    Flock(#[expect(dead_code, reason = "held for what dropping it does")] AgentFlock),
+}
+
+impl Held {
+    /// Fails if somebody took it from us. Those of the system end with us alone.
+    pub(crate) fn still_ours(&self) -> Result<()> {
+        match self {
+            Held::Mkdir(lock) => lock.still_ours(),
+            Held::Os(_) | Held::Flock(_) => Ok(()),
+        }
+    }
 }
 
 /// What taking a plan's locks needs.

@@ -6,7 +6,9 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Open, Stat, durable};
-use crate::runner::{Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, place, shown};
+use crate::runner::{
+    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place, shown,
+};
 use crate::vault::Reason;
 
 /// What to do about files that have grown since.
@@ -49,6 +51,8 @@ struct Undoing<'a> {
     runner: &'a Runner,
     op: &'a Operation,
     current: States,
+    /// Shared files that others wrote to since, with our change taken out of them.
+    merged: HashMap<String, Option<Vec<u8>>>,
     out: Lowered,
 }
 
@@ -59,7 +63,7 @@ impl<'a> Undoing<'a> {
             current.insert(key.clone(), runner.state(op, key)?);
         }
         let out = Lowered { kind: "undo".to_owned(), title: format!("undo: {}", op.title), ..Lowered::default() };
-        Ok(Undoing { runner, op, current, out })
+        Ok(Undoing { runner, op, current, merged: HashMap::new(), out })
     }
 
     fn lower(mut self, newer: Newer) -> Result<Lowered> {
@@ -68,6 +72,7 @@ impl<'a> Undoing<'a> {
         self.out.seen = self.stats()?;
         for change in self.op.changes.iter().rev() {
             match change {
+                Change::Write { key, .. } if self.merged.contains_key(key) => self.put_merged(&key.clone())?,
                 Change::Write { key, .. } | Change::Append { key, .. } if grown.contains(key) => {
                     let change = self.keep_new(key, change)?;
                     self.out.changes.push(change);
@@ -83,7 +88,7 @@ impl<'a> Undoing<'a> {
     }
 
     /// Looks whether every file is what the operation left; gives the keys of those that may have grown.
-    fn compare(&self, newer: Newer) -> Result<HashSet<String>> {
+    fn compare(&mut self, newer: Newer) -> Result<HashSet<String>> {
         let mut grown = HashSet::new();
         for (key, left) in self.op.final_states() {
             let is = self.current.get(&key).copied().unwrap_or(State::Absent);
@@ -93,6 +98,7 @@ impl<'a> Undoing<'a> {
                 (State::File(left), State::File(is)) if newer == Newer::Keep && self.only_grew(&key, left, is)? => {
                     grown.insert(key);
                 }
+                (State::File(left), State::File(_)) if self.take_out(&key, left)? => {}
                 (State::Absent, _) => {
                     return Err(Error::new(ErrorKind::Conflict, format!("{} is taken", shown(&key)))
                         .because("something stands where a file would be put back")
@@ -102,6 +108,32 @@ impl<'a> Undoing<'a> {
             }
         }
         Ok(grown)
+    }
+
+    /// Takes our change out of a shared file that others wrote to since, if the dialect knows how.
+    fn take_out(&mut self, key: &str, left: FileFacts) -> Result<bool> {
+        let Some(State::File(before)) = self.op.initial.get(key) else { return Ok(false) };
+        let vault = &self.runner.vault;
+        if !vault.has(before.sha256)? || !vault.has(left.sha256)? {
+            return Ok(false);
+        }
+        let (old, new) = (vault.get(before.sha256)?, vault.get(left.sha256)?);
+        let merged = merge(self.op, key, &new, &old, &self.read(key)?);
+        Ok(merged.is_some_and(|bytes| self.merged.insert(key.to_owned(), Some(bytes)).is_none()))
+    }
+
+    fn put_merged(&mut self, key: &str) -> Result<()> {
+        // Of several writes of the file one is left: the others have nothing to take back.
+        let bytes = self.merged.get_mut(key).and_then(Option::take);
+        let (Some(bytes), Some(State::File(is))) = (bytes, self.current.get(key).copied()) else {
+            return Ok(());
+        };
+        let after = FileFacts { sha256: Digest::of(&bytes), len: bytes.len() as u64, modified: None, ..is };
+        self.out.contents.insert(after.sha256, Content::Bytes(bytes));
+        let change = Change::Write { key: key.to_owned(), before: Some(is), after };
+        self.gather(&change)?;
+        self.out.changes.push(change);
+        Ok(())
     }
 
     fn changed_since(&self, key: &str, newer: Newer) -> Error {

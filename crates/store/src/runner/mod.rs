@@ -15,6 +15,7 @@ mod operation;
 mod place;
 mod recover;
 mod run;
+mod shared;
 
 pub use change::FileFacts;
 pub use conditions::Watcher;
@@ -27,3 +28,4 @@ pub(crate) use change::{Change, State, States};
 pub(crate) use lower::{Content, Lowered, lower};
 pub(crate) use place::{place, shown};
 pub(crate) use run::Start;
+pub(crate) use shared::merge;

@@ -13,6 +13,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::apply::{Old, remove_if_there};
 use super::change::{Change, State, States};
 use super::lower::read_state;
+use super::shared::Rebased;
 use super::{Content, Operation, Runner, place};
 use crate::digest::{Digest, hash_file};
 use crate::disk::{Open, durable};
@@ -94,18 +95,42 @@ impl Runner {
             return Ok(Outcome::Forward);
         }
         let _held = self.taker().take(&op.root, &op.locks)?;
+        if let Some(rebased) = self.rebase(op)? {
+            return self.settle_shared(&rebased);
+        }
+        let nothing = HashMap::new();
         let position = self.position(op, op.changes.len())?;
-        if position.done > 0 && self.forward(op, &position).is_ok() {
+        if position.done > 0 && self.forward(op, &position, &nothing).is_ok() {
             self.record(op)?;
             return Ok(Outcome::Forward);
         }
-        self.take_back(op, op.changes.len(), &HashMap::new())?;
+        self.take_back(op, op.changes.len(), &nothing)?;
         Ok(Outcome::Back)
     }
 
-    fn forward(&self, op: &Operation, position: &Position) -> Result<()> {
-        let nothing = HashMap::new();
-        let hands = self.hands(op, &nothing);
+    /// The same where somebody else has written to a shared file since.
+    fn settle_shared(&self, rebased: &Rebased) -> Result<Outcome> {
+        let (op, contents) = (&rebased.forward, &rebased.contents);
+        let position = self.position(op, op.changes.len())?;
+        if position.done > 0 {
+            self.save_before(op, contents)?;
+            if self.forward(op, &position, contents).is_ok() {
+                self.record(op)?;
+                return Ok(Outcome::Forward);
+            }
+        }
+        let hands = self.hands(op, contents);
+        for (number, change) in rebased.back.iter().enumerate() {
+            hands.apply(op.changes.len() + number, change, Old::Dropped)?;
+        }
+        let others = |change: &&Change| !rebased.back.iter().any(|back| back.keys() == change.keys());
+        let rest = Operation { changes: op.changes.iter().filter(others).cloned().collect(), ..op.clone() };
+        self.take_back(&rest, rest.changes.len(), contents)?;
+        Ok(Outcome::Back)
+    }
+
+    fn forward(&self, op: &Operation, position: &Position, contents: &HashMap<Digest, Content>) -> Result<()> {
+        let hands = self.hands(op, contents);
         self.mend_torn(op, position)?;
         for (number, change) in op.changes.iter().enumerate() {
             hands.sweep(number, change)?;

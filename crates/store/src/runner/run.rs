@@ -14,10 +14,11 @@ use super::conditions::{Watcher, refuse_unsettled};
 use super::lower::{Content, Lowered, lower, read_state};
 use super::operation::Operation;
 use super::place::place;
+use super::shared;
 use crate::digest::{Digest, hash_file};
 use crate::disk::{Disk, Stat, durable};
 use crate::journal;
-use crate::locks::{Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
+use crate::locks::{Held, Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
 /// Carries plans out.
@@ -99,7 +100,7 @@ impl Runner {
     pub(crate) fn operate(&self, start: &Start<'_>, prepare: impl FnOnce() -> Result<Lowered>) -> Result<Operation> {
         let _one = self.locks.exclusive("runner", self.wait)?;
         let open = self.recover_locked()?;
-        let _held = self.taker().take(start.root, &start.locks)?;
+        let held = self.taker().take(start.root, &start.locks)?;
         let lowered = prepare()?;
         let mut op = Operation {
             id: self.chance.hex16(),
@@ -123,7 +124,7 @@ impl Runner {
             // Nothing to do is nothing to write down.
             return Ok(op);
         }
-        self.perform(&op, &lowered.contents, &lowered.seen)?;
+        self.perform(&op, &lowered.contents, &lowered.seen, &held)?;
         Ok(op)
     }
 
@@ -142,6 +143,7 @@ impl Runner {
         op: &Operation,
         contents: &HashMap<Digest, Content>,
         seen: &BTreeMap<String, Stat>,
+        held: &[Held],
     ) -> Result<()> {
         self.save_before(op, contents)?;
         let hands = self.hands(op, contents);
@@ -151,6 +153,8 @@ impl Runner {
             self.expect_seen(op, seen)?;
             for (number, change) in op.changes.iter().enumerate() {
                 hands.ready(change)?;
+                // Agents break locks that are held too long: nothing is changed under one that is not ours any more.
+                held.iter().try_for_each(Held::still_ours)?;
                 reached = number + 1;
                 hands.apply(number, change, Old::Linked)?;
             }
@@ -173,7 +177,7 @@ impl Runner {
     }
 
     /// Copies to the vault what every change replaces, cuts or removes.
-    fn save_before(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
+    pub(super) fn save_before(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
         let mut items = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
             let (key, facts, from) = match change {
@@ -192,6 +196,15 @@ impl Runner {
                 None => Copied::Present,
             };
             items.push((self.vault_record(op, key, facts, from, inode_name(&op.id, number)), content));
+            // Restoring must find its way into a shared file that others write to meanwhile: for that it needs to know
+            // what deleting left.
+            if let (Reason::Deleted, Change::Write { after, .. }) = (op.reason, change)
+                && let Some(Content::Bytes(left)) = contents.get(&after.sha256)
+                && shared::merge(op, key, left, left, left).is_some()
+            {
+                let record = self.vault_record(op, key, *after, None, String::new());
+                items.push((VaultRecord { inode: None, ..record }, Copied::Bytes(left)));
+            }
         }
         self.vault.save(&items)
     }

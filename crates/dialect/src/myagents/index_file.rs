@@ -1,0 +1,232 @@
+//! `sessions.json` on its way back to disk: rows are changed one by one, all others stay as they are.
+
+use boswell_model::json::{Json, Raw, remove_member, set_member};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+use crate::{Files, Step};
+
+use super::indent;
+use super::index::{self, MAIN, Rows};
+
+/// How often a name for a damaged index is tried.
+const NAMES: u32 = 1000;
+
+/// The index, loaded to be written again.
+#[derive(Debug, Default)]
+pub(crate) struct IndexFile {
+    rows: Rows,
+    damaged: Option<Vec<u8>>,
+    changed: bool,
+}
+
+impl IndexFile {
+    /// Loads it.
+    pub(crate) fn load(files: &dyn Files) -> Result<Self> {
+        let loaded = index::load(files)?;
+        Ok(IndexFile { rows: loaded.rows, damaged: loaded.damaged, changed: false })
+    }
+
+    /// The rows, in order.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.rows.iter().map(|(id, row)| (id.as_str(), row.as_slice()))
+    }
+
+    /// The row of a session.
+    pub(crate) fn row(&self, id: &str) -> Option<RowEdit> {
+        self.rows().find(|(of, _)| *of == id).map(|(_, row)| RowEdit { json: row.to_vec() })
+    }
+
+    /// Puts a row in its place, a new one at the end.
+    pub(crate) fn put(&mut self, id: &str, row: RowEdit) {
+        match self.rows.iter_mut().find(|(of, _)| of == id) {
+            Some((_, known)) if *known == row.json => return,
+            Some((_, known)) => *known = row.json,
+            None => self.rows.push((id.to_owned(), row.json)),
+        }
+        self.changed = true;
+    }
+
+    /// Takes a row out.
+    pub(crate) fn remove(&mut self, id: &str) {
+        let before = self.rows.len();
+        self.rows.retain(|(of, _)| of != id);
+        self.changed |= self.rows.len() != before;
+    }
+
+    /// Whether anything is to be written: a change, or a repair.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.changed || self.damaged.is_some()
+    }
+
+    /// Tells that steps so far write it.
+    pub(crate) fn is_written(&mut self) {
+        self.damaged = None;
+        self.changed = false;
+    }
+
+    /// Its bytes, spaced as the app does it.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let rows: Vec<&[u8]> = self.rows.iter().map(|(_, row)| row.as_slice()).collect();
+        indent::pretty(&[b"[".as_slice(), &rows.join(&b','), b"]"].concat())
+    }
+
+    /// What writes it. A damaged index is first copied to where the app would put it, so that it can still be looked into.
+    pub(crate) fn steps(&self, files: &dyn Files, now: Instant) -> Result<Vec<Step>> {
+        let mut steps = Vec::new();
+        if let Some(damaged) = &self.damaged {
+            steps.push(Step::put(free_name(files, now)?, damaged.clone()));
+        }
+        if self.is_dirty() {
+            steps.push(Step::put(MAIN, self.to_bytes()));
+        }
+        Ok(steps)
+    }
+}
+
+/// Where a damaged index is kept.
+fn free_name(files: &dyn Files, now: Instant) -> Result<String> {
+    let time = now.to_rfc3339().replace([':', '.'], "-");
+    for number in 0..NAMES {
+        let more = if number == 0 { String::new() } else { format!("-{number}") };
+        let name = format!("{MAIN}.corrupt-{time}{more}");
+        if files.stat(&name)?.is_none() {
+            return Ok(name);
+        }
+    }
+    Err(Error::new(ErrorKind::Conflict, format!("`{MAIN}` is damaged and cannot be put aside"))
+        .because("a thousand copies of this moment are there already")
+        .hinting(format!("move the files named `{MAIN}.corrupt-…` away")))
+}
+
+/// A row while it is changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RowEdit {
+    json: Vec<u8>,
+}
+
+impl RowEdit {
+    /// A new row.
+    pub(crate) fn of(json: &Json) -> Self {
+        RowEdit { json: json.to_bytes() }
+    }
+
+    /// A row as it stands.
+    pub(crate) fn raw(&self) -> Raw<'_> {
+        Raw::trusted(&self.json)
+    }
+
+    /// What a member says, if it is a text that says something.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        self.raw().get(key)?.text().filter(|text| !text.is_empty()).map(Into::into)
+    }
+
+    /// Sets a member, at its place or at the end.
+    pub(crate) fn set(&mut self, key: &str, value: impl Into<Json>) -> Result<()> {
+        self.json = set_member(&self.json, &[key], &value.into().to_bytes()).map_err(broken)?;
+        Ok(())
+    }
+
+    /// Takes a member out. The app never writes null for what is not there.
+    pub(crate) fn remove(&mut self, key: &str) -> Result<()> {
+        self.json = remove_member(&self.json, key).map_err(broken)?;
+        Ok(())
+    }
+}
+
+fn broken(fault: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Damaged, format!("a row of `{MAIN}` cannot be changed"))
+        .because(fault.to_string())
+        .hinting("see what is wrong with `boswell check`")
+}
+
+/// Brings the change from `base` to `ours` into what somebody else made of the index meanwhile; none if one is no index.
+///
+/// Row by row, and in a row member by member. What both changed stays as they left it: they came later.
+pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    let (base, ours) = (index::parse(base)?, index::parse(ours)?);
+    let mut out = IndexFile { rows: index::parse(theirs)?, ..IndexFile::default() };
+    let find = |rows: &Rows, id: &str| rows.iter().find(|(of, _)| of == id).map(|(_, row)| row.clone());
+    for (id, row) in &ours {
+        match (find(&base, id), out.row(id)) {
+            (Some(was), Some(theirs)) => out.put(id, merge_row(&was, row, theirs)?),
+            (None, None) => out.put(id, RowEdit { json: row.clone() }),
+            // They made it as well, or took it out.
+            (None, Some(_)) | (Some(_), None) => {}
+        }
+    }
+    for (id, _) in base.iter().filter(|(id, _)| find(&ours, id).is_none()) {
+        out.remove(id);
+    }
+    Some(out.to_bytes())
+}
+
+fn merge_row(base: &[u8], ours: &[u8], mut theirs: RowEdit) -> Option<RowEdit> {
+    let (base, ours) = (Raw::parse(base).ok()?, Raw::parse(ours).ok()?);
+    let same = |a: Option<Raw<'_>>, b: Option<Raw<'_>>| {
+        a.map(|it| indent::compact(it.bytes())) == b.map(|it| indent::compact(it.bytes()))
+    };
+    let keys = base.members().chain(ours.members()).map(|(key, _)| key.to_text().into_owned());
+    for key in keys.collect::<std::collections::BTreeSet<_>>() {
+        let (was, is) = (base.get(&key), ours.get(&key));
+        if same(was, is) || !same(was, theirs.raw().get(&key)) {
+            continue;
+        }
+        match is {
+            Some(value) => theirs.set(&key, Json::from(value)).ok()?,
+            None => theirs.remove(&key).ok()?,
+        }
+    }
+    Some(theirs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryFiles;
+
+    fn index(text: &str) -> (MemoryFiles, IndexFile) {
+        let mut files = MemoryFiles::default();
+        files.put(MAIN, text, None);
+        let index = IndexFile::load(&files).unwrap();
+        (files, index)
+    }
+
+    #[test]
+    fn rows_that_nobody_changed_keep_every_token() {
+        let text = "[\n  {\n    \"id\": \"a\",\n    \"n\": 1.0,\n    \"providerEnvJson\": \"secret\"\n  },\n  {\n    \"id\": \"b\",\n    \"x\": {}\n  }\n]";
+        let (_, mut index) = index(text);
+        assert!(!index.is_dirty());
+        let mut row = index.row("b").unwrap();
+        row.set("title", "新").unwrap();
+        index.put("b", row);
+        let want = text.replace("\"x\": {}", "\"x\": {},\n    \"title\": \"新\"");
+        assert_eq!(String::from_utf8(index.to_bytes()).unwrap(), want);
+    }
+
+    #[test]
+    fn a_damaged_index_is_put_aside_before_it_is_written_even_without_a_change() {
+        let (mut files, index) = index("[\n{\"id\":\"a\"},\n{\"id\":");
+        let now = Instant::parse("2026-08-05T01:02:03.004Z").unwrap();
+        let steps = index.steps(&files, now).unwrap();
+        let aside = "sessions.json.corrupt-2026-08-05T01-02-03-004Z";
+        assert_eq!(
+            steps,
+            [Step::put(aside, "[\n{\"id\":\"a\"},\n{\"id\":"), Step::put(MAIN, "[\n  {\n    \"id\": \"a\"\n  }\n]")]
+        );
+        files.put(aside, "x", None);
+        assert_eq!(index.steps(&files, now).unwrap()[0].keys(), [format!("{aside}-1")]);
+    }
+
+    #[test]
+    fn a_change_is_brought_into_what_somebody_else_made_of_the_index() {
+        let base = r#"[{"id":"a","title":"T","n":1},{"id":"b"},{"id":"gone"}]"#;
+        let ours = r#"[{"id":"a","title":"U","n":2},{"id":"b"},{"id":"new"}]"#;
+        let theirs = r#"[{"id":"a","title":"T","n":5,"more":true},{"id":"c"},{"id":"gone"}]"#;
+        let merged = merge(base.as_bytes(), ours.as_bytes(), theirs.as_bytes()).unwrap();
+        let want = r#"[{"id":"a","title":"U","n":5,"more":true},{"id":"c"},{"id":"new"}]"#;
+        assert_eq!(String::from_utf8(indent::compact(&merged)).unwrap(), want);
+        let again = merge(base.as_bytes(), ours.as_bytes(), &merged).unwrap();
+        assert_eq!(again, merged, "a second time changes nothing");
+        assert_eq!(merge(base.as_bytes(), ours.as_bytes(), b"{\"torn"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! New sessions: a row, as the app makes one. The transcript comes with the first message.
+
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::{Chance, Files, NewSession, Plan, Planned};
+
+use super::super::index_file::{IndexFile, RowEdit};
+use super::super::{id, title};
+use super::transcript::key_of;
+use super::work::one_line;
+
+pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+    let mut index = IndexFile::load(files)?;
+    let session = new.id.clone().unwrap_or_else(|| chance.uuid_v4());
+    is_free(files, &index, &session)?;
+    let now = chance.now();
+    let named = new.title.as_deref().map(one_line).transpose()?;
+    let row = Json::object()
+        .with("id", &session)
+        .with("agentDir", &new.project)
+        .with("title", named.as_deref().unwrap_or(title::NEW_CHAT))
+        .with("createdAt", now.to_rfc3339())
+        .with("lastActiveAt", now.to_rfc3339())
+        // The engine takes no other ids than these; a session under another one gets a second id when it is first asked.
+        .with_some("unifiedSession", id::is_uuid(&session).then_some(true))
+        .with_some("titleSource", named.as_ref().map(|_| "user"))
+        .with("runtime", "builtin");
+    index.put(&session, RowEdit::of(&row));
+    let mut plan = Plan::new("new", format!("make session {session}"));
+    plan.steps = index.steps(files, now)?;
+    Ok(Planned { plan, session: Some(session), ..Planned::default() })
+}
+
+/// Fails unless the id is one, and nobody has it.
+pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Result<()> {
+    if !id::is_valid(session) {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is no session id of MyAgents", session.escape_debug()),
+        )
+        .because("it has 1 to 99 letters, digits and hyphens, and does not start with a hyphen")
+        .hinting("leave out --id to have one made"));
+    }
+    let file = [key_of(session), format!("sessions/{session}.json"), format!("sessions-v2/{session}.jsonl")]
+        .iter()
+        .find_map(|key| files.stat(key).transpose())
+        .transpose()?;
+    if index.row(session).is_none() && file.is_none() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Conflict, format!("there is a session {session} already"))
+        .hinting(format!("see it with `boswell show myagents:{session}`, or give another id")))
+}

@@ -1,0 +1,103 @@
+//! What has to happen in a MyAgents store for an intention to come true.
+//!
+//! Everything goes under the app's own locks, that of the transcript first and that of the index inside it, as the app
+//! takes them. Where a transcript is made its row comes first, where one goes its row goes last: whoever looks in between
+//! sees an empty session, never a file that nobody speaks of.
+
+mod append;
+mod create;
+mod delete;
+mod fork;
+mod projects;
+mod reindex;
+mod rewind;
+mod settle;
+mod transcript;
+mod work;
+
+use boswell_model::Result;
+
+use crate::{Asked, Chance, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention, unsupported};
+
+use super::id;
+use work::Work;
+
+const INDEX_LOCK: &str = "sessions.lock";
+
+/// What is changed by plan; the rest becomes a note.
+pub(crate) fn plans(operation: Operation) -> bool {
+    matches!(operation, Operation::Append | Operation::Rewind | Operation::Fork | Operation::Title | Operation::Delete)
+}
+
+/// Our own locks, then those of the transcripts in the order of their ids, then that of the index.
+pub(crate) fn locks(located: &Located, intention: &Intention) -> Vec<LockSpec> {
+    let mut ids = vec![located.id.as_str()];
+    if let Intention::Fork { new, .. } = intention {
+        ids.extend(new.id.as_deref());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let own = intention.own_locks("myagents", &located.id);
+    let transcripts = ids.into_iter().map(|of| LockSpec::AgentMkdir { key: id::lock_folder(of) });
+    own.into_iter().chain(transcripts).chain(index_lock()).collect()
+}
+
+fn index_lock() -> [LockSpec; 1] {
+    [LockSpec::AgentMkdir { key: INDEX_LOCK.to_owned() }]
+}
+
+/// The plan for a session.
+pub(crate) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    let work = Work::begin(asked)?;
+    match intention {
+        Intention::Append(drafts) => append::plan(work, drafts, None),
+        Intention::AppendAfter { expect, drafts } => append::plan(work, drafts, Some(expect)),
+        Intention::Title(title) => title_plan(work, title),
+        Intention::Rewind(tip) => rewind::plan(work, *tip),
+        Intention::Fork { at, new } => fork::plan(work, *at, new),
+        Intention::Delete => delete::plan(work),
+        Intention::Migrate => migrate_plan(work),
+        _ => Err(unsupported("myagents", "be changed like that", "tags, labels and status are kept as notes")),
+    }
+}
+
+/// Locks for a change of the whole store.
+pub(crate) fn store_locks(intention: &StoreIntention) -> Vec<LockSpec> {
+    let session = match intention {
+        StoreIntention::Create(new) => new.id.as_deref(),
+        _ => None,
+    };
+    let transcript = session.map(|of| LockSpec::AgentMkdir { key: id::lock_folder(of) });
+    transcript.into_iter().chain(index_lock()).collect()
+}
+
+/// The plan for the whole store.
+pub(crate) fn plan_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    match intention {
+        StoreIntention::Create(new) => create::plan(files, new, chance),
+        StoreIntention::Move { from, to } => projects::plan(files, from, to, chance),
+        StoreIntention::Index => reindex::plan(files, chance),
+    }
+}
+
+/// A title that a person gives is final: the app never replaces it.
+fn title_plan(mut work: Work<'_>, title: &str) -> Result<Planned> {
+    let title = work::one_line(title)?;
+    let mut row = work.row()?;
+    row.set("title", title.as_str())?;
+    row.set("titleSource", "user")?;
+    work.put_row(row);
+    work.finish("rename", &format!("call it {title:?}"))
+}
+
+/// Sessions of before 0.1.4 become line logs; the app does the same when it next writes to one.
+fn migrate_plan(mut work: Work<'_>) -> Result<Planned> {
+    work.refuse_newer()?;
+    work.settle()?;
+    let steps = work.transcript()?.migrated();
+    if steps.is_empty() {
+        work.remarks.push("it is in the app's newest form already".to_owned());
+    }
+    work.steps.extend(steps);
+    work.finish("migrate", "turn the document into a line log")
+}

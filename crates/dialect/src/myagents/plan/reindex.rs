@@ -1,0 +1,64 @@
+//! The index written anew from the transcripts.
+
+use boswell_model::json::Json;
+use boswell_model::{Instant, Result};
+
+use crate::{Chance, Depth, Files, Located, Plan, Planned, Reader};
+
+use super::super::dialect::MyAgents;
+use super::super::index_file::{IndexFile, RowEdit};
+use super::super::stats::Stats;
+use super::super::{layout, title};
+use super::work::{preview_of, set_or_remove};
+
+/// A longer transcript is left out: its sums stay as the index states them.
+const LONGEST: u64 = 1 << 30;
+
+/// Rows keep all that only the index knows; sums and previews are counted again; transcripts without a row get one.
+pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
+    let mut index = IndexFile::load(files)?;
+    let mut remarks = Vec::new();
+    for located in layout::discover(files)?.sessions {
+        let newer = located.key.as_deref().is_some_and(|key| key.starts_with("sessions-v2/"));
+        let Some(key) = located.key.clone().filter(|_| !newer && located.size <= LONGEST) else { continue };
+        let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();
+        let read = Reader::read(&MyAgents, &located, &bytes, Depth::Facts);
+        let view = read.view(&bytes);
+        let mut row = match index.row(&located.id) {
+            Some(row) => row,
+            None => {
+                remarks.push(format!("session {} had no row; the folder that it was held in is not known", located.id));
+                born(&located, &read.facts, chance.now())
+            }
+        };
+        let mut stats = Stats::default();
+        for slot in view.log.slots() {
+            view.with_object(slot, |row| stats.count(row))?;
+        }
+        if stats != Stats::stated(row.raw()) || row.raw().get("stats").is_none() {
+            stats.write(&mut row)?;
+        }
+        let preview = preview_of(&view, view.log.heads.len())?;
+        if preview != row.text("lastMessagePreview") {
+            set_or_remove(&mut row, "lastMessagePreview", preview)?;
+        }
+        index.put(&located.id, row);
+    }
+    let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
+    plan.steps = index.steps(files, chance.now())?;
+    Ok(Planned { plan, remarks, ..Planned::default() })
+}
+
+fn born(located: &Located, facts: &boswell_model::Facts, now: Instant) -> RowEdit {
+    let created = facts.created.or(located.modified).unwrap_or(now);
+    let active = facts.last_active.or(located.modified).unwrap_or(now).max(created);
+    let said = facts.first_prompt.as_deref().unwrap_or_default();
+    RowEdit::of(
+        &Json::object()
+            .with("id", &located.id)
+            .with("agentDir", "")
+            .with("title", title::default_title(said))
+            .with("createdAt", created.to_rfc3339())
+            .with("lastActiveAt", active.to_rfc3339()),
+    )
+}

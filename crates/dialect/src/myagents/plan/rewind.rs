@@ -1,0 +1,92 @@
+//! Rewinding: the transcript is cut before a prompt, and the engine must forget the same.
+
+use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
+
+use crate::Planned;
+
+use super::super::index_file::RowEdit;
+use super::super::intent::{Engine, Intent};
+use super::super::row::{PENDING, Row};
+use super::settle::{bound, finish};
+use super::work::{Work, set_or_remove};
+
+/// How the engine is made to forget.
+enum Engines {
+    /// It is told to go on after this message, which the app finds in the last row by itself.
+    After(String),
+    /// It gets a session of its own; the row says so before anything is cut.
+    Replaced(Intent),
+    /// It never heard of the session.
+    Unasked,
+    /// It is none that can be told.
+    Untold,
+}
+
+pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
+    work.refuse_newer()?;
+    work.row()?;
+    work.refuse_malformed()?;
+    work.settle()?;
+    let mut row = work.row()?;
+    let slot = match tip {
+        Tip::At(slot) if work.view().log.kind(slot) == EntryKind::User => slot,
+        _ => return Err(Error::new(ErrorKind::Invalid, "only a prompt of the user can be rewound to")),
+    };
+    let (before, after) = (work.view().log.heads.len(), slot.index());
+    let engines = engines(&work, &row, before, after)?;
+    if let Engines::Replaced(intent) = &engines {
+        // As the app does it: what is about to happen is in the row before the transcript is cut, so that either of us
+        // can finish it.
+        row.set(PENDING, intent.to_json())?;
+        work.put_row(row.clone());
+        let announced = work.index.steps(work.asked.files, work.now())?;
+        work.steps.extend(announced);
+        work.index.is_written();
+        finish(&mut row, intent)?;
+    }
+    work.remarks.extend(remark(&engines));
+    let cut = work.transcript()?.cut(&work, slot)?;
+    work.steps.extend(cut);
+    work.stats(after)?.write(&mut row)?;
+    set_or_remove(&mut row, "lastMessagePreview", work.preview(after)?)?;
+    work.put_row(row);
+    let title = format!("cut {} of {before} rows", before - after);
+    work.finish("rewind", &title)
+}
+
+fn engines(work: &Work<'_>, row: &RowEdit, before: usize, after: usize) -> Result<Engines> {
+    let engine = match Row(row.raw()).runtime().as_str() {
+        "builtin" => Engine::Sdk,
+        "codex" => Engine::Codex,
+        _ => return Ok(Engines::Untold),
+    };
+    let Some(source) = bound(row, engine) else { return Ok(Engines::Unasked) };
+    if engine == Engine::Sdk
+        && let Some(uuid) = last_uuid(work, after)?
+    {
+        return Ok(Engines::After(uuid));
+    }
+    let replacement = (engine == Engine::Sdk).then(|| work.asked.chance.uuid_v4());
+    let (rows_before, rows_after) = (before as u64, after as u64);
+    Ok(Engines::Replaced(Intent { engine, source: Some(source), replacement, rows_before, rows_after }))
+}
+
+/// The engine's id of the last row that stays, if that is an answer that has one.
+fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
+    let view = work.view();
+    let Some(last) = view.log.slots().take(after).next_back() else { return Ok(None) };
+    if view.log.kind(last) != EntryKind::Assistant {
+        return Ok(None);
+    }
+    let uuid = view.with_object(last, |row| row.text("sdkUuid").map(std::borrow::Cow::into_owned))?;
+    Ok(uuid.flatten().filter(|uuid| !uuid.is_empty()))
+}
+
+fn remark(engines: &Engines) -> Option<String> {
+    match engines {
+        Engines::After(uuid) => Some(format!("the engine goes on after its message {uuid}")),
+        Engines::Replaced(_) => Some("the engine starts anew: it remembers nothing of this session".to_owned()),
+        Engines::Unasked => None,
+        Engines::Untold => Some("the engine is not told, and may remember more than is shown".to_owned()),
+    }
+}

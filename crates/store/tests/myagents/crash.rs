@@ -1,0 +1,186 @@
+//! Every plan, interrupted at every call: the old state or the new one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_dialect::{Draft, Intention};
+use boswell_model::{Slot, Tip};
+use boswell_store::disk::{Disk, DiskFile, Open, RealDisk, Stat};
+use boswell_store::{NewSession, Owner, RecoveryOutcome, Runner, Wait};
+use boswell_testkit::disk;
+use boswell_testkit::make::myagents::Shape;
+
+use crate::shop::{ROW, RunnersDie, Shop, talk};
+use crate::support::{FailingDisk, Fault, Then, Tree};
+
+type Make = fn() -> Shop;
+
+fn plans() -> Vec<(&'static str, Make, Intention)> {
+    let rewind = |slot| Intention::Rewind(Tip::At(Slot(slot)));
+    let new = NewSession::default().with_id("fork-of-s");
+    let talking: Make = || Shop::with(ROW, &talk());
+    vec![
+        ("append", talking, Intention::Append(vec![Draft::user("x")])),
+        ("append to a document", || Shop::of(Shape::LegacyJson), Intention::Append(vec![Draft::user("x")])),
+        ("title with a damaged index", || Shop::of(Shape::IndexWithNull), Intention::Title("t".into())),
+        ("rewind", talking, rewind(2)),
+        ("rewind with an intent", talking, rewind(0)),
+        ("fork", talking, Intention::Fork { at: Tip::At(Slot(1)), new }),
+        ("delete", || Shop::of(Shape::E3), Intention::Delete),
+        ("migrate", || Shop::of(Shape::EmptyBesideLegacy), Intention::Migrate),
+    ]
+}
+
+/// What the store holds, lock folders aside: those of the dead are broken by whoever comes next.
+fn state(shop: &Shop) -> Tree {
+    shop.place.tree().into_iter().filter(|(key, it)| it.is_some() && !key.contains(".lock")).collect()
+}
+
+#[test]
+fn interrupted_at_every_step_of_every_plan_it_is_the_old_state_or_the_new_one() {
+    for (name, make, intention) in plans() {
+        let (old, new, calls) = {
+            let (shop, counting) = (make(), FailingDisk::never());
+            let old = state(&shop);
+            shop.runner_on(counting.clone()).carry_out(&shop.store(), &shop.located(), &intention).unwrap();
+            (old, state(&shop), counting.calls())
+        };
+        assert!(calls > 20, "{name}: only {calls} calls");
+        let (mut forward, mut back) = (0, 0);
+        for at in 0..calls {
+            let fault = [Fault::NotDone, Fault::Half, Fault::Done][at % 3];
+            let shop = make();
+            let broken = FailingDisk::at(at, fault, Then::Dead);
+            let ran = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &intention);
+            for one in shop.runner().recover().unwrap() {
+                match one.outcome {
+                    RecoveryOutcome::Forward => forward += 1,
+                    RecoveryOutcome::Back => back += 1,
+                    RecoveryOutcome::Unsettled(error) => panic!("{name} {at} {fault:?}: {error}: {:?}", error.reason()),
+                }
+            }
+            let is = state(&shop);
+            assert!(is == old || is == new, "{name}: mixed after {at} {fault:?} {ran:?}: {is:#?}");
+            assert!(ran.is_err() || is != old, "{name}: what was acknowledged is there: {at}");
+            let recorded = shop.runner().operations().unwrap().0.len();
+            assert_eq!(recorded, usize::from(is != old), "{name}: {at} {fault:?}");
+        }
+        assert!(forward + back > 3, "{name}: {forward} {back}");
+    }
+}
+
+#[test]
+fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
+    let calls = {
+        let (shop, counting) = (Shop::with(ROW, &talk()), FailingDisk::never());
+        let append = Intention::Append(vec![Draft::user("x")]);
+        shop.runner_on(counting.clone()).carry_out(&shop.store(), &shop.located(), &append).unwrap();
+        counting.calls()
+    };
+    let mut shapes = std::collections::BTreeSet::new();
+    for at in 0..calls {
+        let shop = Shop::with(ROW, &talk());
+        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+        let append = Intention::Append(vec![Draft::user("x")]);
+        let _ = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &append);
+        let theirs = shop.place.read("sessions.json").replacen("\"id\"", "\"favorite\":true,\"id\"", 1);
+        shop.place.put("sessions.json", &theirs);
+        for one in shop.runner().recover().unwrap() {
+            assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{at}: {one:?}");
+        }
+        let (lines, row) = (shop.lines().len(), shop.row());
+        assert_eq!(row["favorite"], true, "{at}: theirs stays");
+        assert_eq!(row["stats"]["messageCount"], lines - 2, "{at}: rows and sums agree");
+        shapes.insert(lines);
+        shop.append(vec![Draft::user("next")]);
+        assert_eq!(shop.lines().len(), lines + 1, "{at}: and it goes on");
+    }
+    assert_eq!(shapes.into_iter().collect::<Vec<_>>(), [4, 5], "both ends were reached");
+}
+
+#[test]
+fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_index_meanwhile() {
+    let with_others: Make = || Shop::of(Shape::E3);
+    let new = NewSession::default().with_id("fork-of-it");
+    for (name, id, intention) in [
+        ("fork", Some("fork-of-it"), Intention::Fork { at: Tip::At(Slot(1)), new }),
+        ("delete", None, Intention::Delete),
+    ] {
+        let (mut there, mut gone) = (0, 0);
+        for at in (0..400).step_by(2) {
+            let shop = with_others();
+            let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+            let ran = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &intention);
+            if ran.is_ok() {
+                break;
+            }
+            let id = id.unwrap_or(&shop.id).to_owned();
+            let theirs =
+                shop.place.read("sessions.json").replace("\"agentDir\"", "\"favorite\": true,\n    \"agentDir\"");
+            shop.place.put("sessions.json", &theirs);
+            for one in shop.runner().recover().unwrap() {
+                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{name} {at}: {one:?}");
+            }
+            let file = shop.place.tree().contains_key(&format!("sessions/{id}.jsonl"));
+            let row = shop.rows().iter().any(|row| row["id"] == id.as_str());
+            assert_eq!(file, row, "{name} {at}: a row without its transcript, or one without a row");
+            let others = shop.rows().iter().filter(|row| row["id"] != id.as_str()).all(|row| row["favorite"] == true);
+            assert!(others, "{name} {at}: theirs stays");
+            *(if file { &mut there } else { &mut gone }) += 1;
+        }
+        assert!(there > 0 && gone > 0, "{name}: both ends were reached: {there} {gone}");
+    }
+}
+
+/// A disk on which somebody else takes the index lock as soon as a file of this name is put into place.
+#[derive(Debug, Clone)]
+pub(crate) struct Thief {
+    pub(crate) after: &'static str,
+    pub(crate) root: PathBuf,
+}
+
+impl Thief {
+    pub(crate) fn runner(&self, shop: &Shop) -> Runner {
+        let owner = Owner { pid: 4242, program: "test".into() };
+        Runner::new(Arc::new(self.clone()), shop.place.home(), shop.place.chance.clone(), owner)
+            .with_liveness(Arc::new(RunnersDie))
+            .waiting(Wait::No)
+    }
+}
+
+impl Disk for Thief {
+    fn open(&self, path: &Path, how: Open) -> std::io::Result<Box<dyn DiskFile>> {
+        RealDisk.open(path, how)
+    }
+    fn stat(&self, path: &Path) -> std::io::Result<Option<Stat>> {
+        RealDisk.stat(path)
+    }
+    fn list(&self, path: &Path) -> std::io::Result<Vec<(String, Stat)>> {
+        RealDisk.list(path)
+    }
+    fn make_folder(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.make_folder(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        RealDisk.rename(from, to)?;
+        if to.file_name().is_some_and(|name| name.to_string_lossy().starts_with(self.after)) {
+            disk::write(&self.root.join("sessions.lock/owner"), b"node:77:1\n");
+        }
+        Ok(())
+    }
+    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        RealDisk.link(from, to)
+    }
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.remove(path)
+    }
+    fn remove_folder(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.remove_folder(path)
+    }
+    fn sync_folder(&self, path: &Path) -> std::io::Result<()> {
+        RealDisk.sync_folder(path)
+    }
+    fn pause(&self, time: std::time::Duration) {
+        RealDisk.pause(time);
+    }
+}
