@@ -1,12 +1,15 @@
 //! Carries out what is wanted of a session or a store: locks, then a look at what is there, then the dialect's plan.
 
-use boswell_dialect::{Asked, Depth, Intention, Located, Planned, StoreIntention};
+use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::backend::BackendFiles;
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
+
+/// How often a change is planned anew when somebody else was faster.
+const ATTEMPTS: u32 = 5;
 
 /// What was done.
 #[derive(Debug)]
@@ -63,9 +66,25 @@ impl Runner {
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
         let locks = dialect.locks(located, intention);
-        self.carry(store, &session, reason, locks, || {
+        self.carry(store, &session, reason, &locks, &|| {
             let located = store.look_again(located)?;
             store.plan(&located, intention)
+        })
+    }
+
+    /// The same for an intention that depends on what the session is by then, such as one more tag. `like` is one of its sort,
+    /// which tells the locks.
+    pub fn carry_out_with(
+        &self,
+        store: &Store,
+        located: &Located,
+        like: &Intention,
+        intention: &dyn Fn(&boswell_model::Facts) -> Intention,
+    ) -> Result<CarriedOut> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        self.carry(store, &session, Reason::Before, &store.dialect().locks(located, like), &|| {
+            let session = store.read(&store.look_again(located)?, Depth::Facts)?;
+            store.plan_for(&session, &intention(session.facts()))
         })
     }
 
@@ -77,7 +96,8 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        self.carry(store, &session, Reason::Before, dialect.store_locks(intention), || store.plan_store(intention))
+        let locks = dialect.store_locks(intention);
+        self.carry(store, &session, Reason::Before, &locks, &|| store.plan_store(intention))
     }
 
     fn carry(
@@ -85,19 +105,30 @@ impl Runner {
         store: &Store,
         session: &SessionRef,
         reason: Reason,
-        locks: Vec<boswell_dialect::LockSpec>,
-        plan: impl FnOnce() -> Result<Planned>,
+        locks: &[LockSpec],
+        plan: &dyn Fn() -> Result<Planned>,
     ) -> Result<CarriedOut> {
-        let mut planned = None;
-        let start = Start { root: store.root(), session, reason, undoes: None, locks };
-        let operation = self.operate(&start, || {
-            let it = planned.insert(plan()?);
-            self.check(store.root(), &it.plan.preconditions)?;
-            lower(self.disk.as_ref(), store.root(), &it.plan)
-        })?;
-        match planned {
-            Some(planned) => Ok(CarriedOut { operation, planned }),
-            None => Err(Error::new(ErrorKind::Internal, "an operation was carried out without a plan")),
+        let mut left = ATTEMPTS;
+        loop {
+            let mut planned = None;
+            let start = Start { root: store.root(), session, reason, undoes: None, locks: locks.to_vec() };
+            let operated = self.operate(&start, || {
+                let it = plan()?;
+                self.check(store.root(), &it.plan.preconditions)?;
+                let lowered = lower(self.disk.as_ref(), store.root(), &it.plan)?;
+                planned = Some(it);
+                Ok(lowered)
+            });
+            left -= 1;
+            match (operated, planned) {
+                (Ok(operation), Some(planned)) => return Ok(CarriedOut { operation, planned }),
+                // Somebody came between the plan and its first change: what was begun is taken back, and all is read again.
+                (Err(error), Some(_)) if error.kind() == ErrorKind::Conflict && left > 0 => {}
+                (Err(error), _) => return Err(error),
+                (Ok(_), None) => {
+                    return Err(Error::new(ErrorKind::Internal, "an operation was carried out without a plan"));
+                }
+            }
         }
     }
 }

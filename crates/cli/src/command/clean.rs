@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use boswell_dialect::Operation;
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
 use boswell_store::{Resolved, Summary};
 use clap::Args;
 
-use super::delete::{files_of, remove};
+use super::delete::{files_of, remove, remove_by_plan};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
@@ -51,13 +52,14 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         let found = Resolved { store: store.clone(), located: summary.located.clone() };
         if args.apply {
             let found = Resolved { store: machine.writable(found.store)?, located: found.located };
-            let keys = files_of(&found)?;
-            match remove(machine, &found, &keys, false, &mut out) {
+            match removed(machine, &found, &mut out) {
                 Ok(()) => {}
                 Err(error) => crate::failure::warn(&error),
             }
         } else {
-            files_of(&found)?;
+            if !found.store.dialect().plans(Operation::Delete) {
+                files_of(&found)?;
+            }
             would(summary, machine, &mut out)?;
         }
     }
@@ -67,6 +69,13 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
     }
     super::list::warn_about(machine, &rest);
     Ok(ExitCode::SUCCESS)
+}
+
+fn removed(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
+    if found.store.dialect().plans(Operation::Delete) {
+        return remove_by_plan(machine, found, false, out);
+    }
+    remove(machine, found, &files_of(found)?, false, out)
 }
 
 /// Old, and neither active nor pinned. A session that somebody writes holds its lease and is refused later.

@@ -78,9 +78,14 @@ fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Out
         let store = machine.planning(found.store.clone());
         return change::show(&store.plan(&found.located, &Intention::Delete)?, out);
     }
+    remove_by_plan(machine, found, args.purge, out)
+}
+
+/// The same, without asking whether it should only be shown.
+pub(crate) fn remove_by_plan(machine: &Machine, found: &Resolved, purge: bool, out: &mut Output) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
     let done = change::carry_out(machine, found, &Intention::Delete)?;
-    if !args.purge {
+    if !purge {
         return report(out, &reference, &done.operation.id, None);
     }
     for file in done.operation.files() {

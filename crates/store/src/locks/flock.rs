@@ -1,7 +1,9 @@
 //! clinvoker's lock: an OS lock on a file that its holder unlinks when it lets go.
 //!
 //! Whoever waited on the unlinked file then holds a lock that nobody else can see. So after locking we look whether the
-//! path still leads to the file we locked, and start again if not. We never unlink it ourselves.
+//! path still leads to the file we locked, and start again if not. A holder that lets go first unlocks and then unlinks: in
+//! between we may lock a file that is gone a moment later, so [`AgentFlock::is_ours`] is asked again before every change.
+//! We never unlink it ourselves.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,7 @@ use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
 #[derive(Debug)]
 pub struct AgentFlock {
     path: PathBuf,
-    _file: Box<dyn DiskFile>,
+    file: Box<dyn DiskFile>,
 }
 
 impl AgentFlock {
@@ -30,7 +32,7 @@ impl AgentFlock {
             Ok(held.is_some())
         })?;
         match held {
-            Some(file) => Ok(AgentFlock { path: path.to_owned(), _file: file }),
+            Some(file) => Ok(AgentFlock { path: path.to_owned(), file }),
             None => Err(Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
                 .because("another clinvoker or boswell process is writing to this store")
                 .hinting("try again when it has finished")),
@@ -41,6 +43,11 @@ impl AgentFlock {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether the path still leads to the file that we locked: otherwise others no longer see our lock.
+    pub fn is_ours(&self, disk: &dyn Disk) -> Result<bool> {
+        leads_to(disk, &self.path, self.file.as_ref())
+    }
 }
 
 fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
@@ -49,7 +56,11 @@ fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
     if !file.try_lock(LockMode::Exclusive).map_err(fault)? {
         return Ok(None);
     }
+    Ok(leads_to(disk, path, file.as_ref())?.then_some(file))
+}
+
+fn leads_to(disk: &dyn Disk, path: &Path, file: &dyn DiskFile) -> Result<bool> {
+    let fault = |error| Error::io(path.display(), "lock", error);
     let ours = file.stat().map_err(fault)?.identity;
-    let there = disk.stat(path).map_err(fault)?.map(|stat| stat.identity);
-    Ok((there == Some(ours)).then_some(file))
+    Ok(disk.stat(path).map_err(fault)?.is_some_and(|stat| stat.identity == ours))
 }

@@ -15,6 +15,6 @@ pub use liveness::{Alive, Liveness, SystemLiveness};
 pub use mkdir::{MkdirLock, MkdirOwner};
 pub use os::{Locks, OsLock};
 pub use taking::Owner;
-pub(crate) use taking::Taker;
+pub(crate) use taking::{Held, Taker};
 
 pub use crate::lease::Wait;

@@ -29,11 +29,20 @@ impl Owner {
 
 /// A lock of a plan while it is held. Dropping it lets go.
 #[derive(Debug)]
-#[expect(dead_code, reason = "held for what dropping them does")]
 pub(crate) enum Held {
-    Os(OsLock),
-    Mkdir(MkdirLock),
+    Os(#[expect(dead_code, reason = "held for what dropping it does")] OsLock),
+    Mkdir(#[expect(dead_code, reason = "held for what dropping it does")] MkdirLock),
     Flock(AgentFlock),
+}
+
+impl Held {
+    /// Whether nobody took the lock from us meanwhile. Our own locks cannot be taken.
+    pub(crate) fn is_ours(&self, disk: &dyn Disk) -> Result<bool> {
+        match self {
+            Held::Flock(lock) => lock.is_ours(disk),
+            Held::Os(_) | Held::Mkdir(_) => Ok(true),
+        }
+    }
 }
 
 /// What taking a plan's locks needs.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_dialect::{Chance, LockSpec, Plan};
-use boswell_model::{Error, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::apply::{Hands, Old, changed, inode_name, stage_path};
 use super::change::{Change, FileFacts, State};
@@ -17,7 +17,7 @@ use super::place::place;
 use crate::digest::{Digest, hash_file};
 use crate::disk::{Disk, Stat, durable};
 use crate::journal;
-use crate::locks::{Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
+use crate::locks::{Held, Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
 /// Carries plans out.
@@ -99,7 +99,7 @@ impl Runner {
     pub(crate) fn operate(&self, start: &Start<'_>, prepare: impl FnOnce() -> Result<Lowered>) -> Result<Operation> {
         let _one = self.locks.exclusive("runner", self.wait)?;
         let open = self.recover_locked()?;
-        let _held = self.taker().take(start.root, &start.locks)?;
+        let held = self.taker().take(start.root, &start.locks)?;
         let lowered = prepare()?;
         let mut op = Operation {
             id: self.chance.hex16(),
@@ -113,6 +113,7 @@ impl Runner {
             locks: start.locks.clone(),
             initial: lowered.initial,
             changes: lowered.changes,
+            derived: lowered.derived,
         };
         // Keys that something is renamed to were not looked at: what they are below was not there.
         for key in op.final_states().into_keys() {
@@ -123,7 +124,7 @@ impl Runner {
             // Nothing to do is nothing to write down.
             return Ok(op);
         }
-        self.perform(&op, &lowered.contents, &lowered.seen)?;
+        self.perform(&op, &held, &lowered.contents, &lowered.seen)?;
         Ok(op)
     }
 
@@ -140,6 +141,7 @@ impl Runner {
     fn perform(
         &self,
         op: &Operation,
+        held: &[Held],
         contents: &HashMap<Digest, Content>,
         seen: &BTreeMap<String, Stat>,
     ) -> Result<()> {
@@ -151,6 +153,7 @@ impl Runner {
             self.expect_seen(op, seen)?;
             for (number, change) in op.changes.iter().enumerate() {
                 hands.ready(change)?;
+                self.still_hold(held)?;
                 reached = number + 1;
                 hands.apply(number, change, Old::Linked)?;
             }
@@ -165,6 +168,18 @@ impl Runner {
                 }
             }),
         }
+    }
+
+    /// Fails if an agent took one of the locks from us: what it wrote meanwhile must not be overwritten.
+    fn still_hold(&self, held: &[Held]) -> Result<()> {
+        for lock in held {
+            if !lock.is_ours(self.disk.as_ref())? {
+                return Err(Error::new(ErrorKind::Conflict, "a lock was taken from us while we worked")
+                    .because("the agent removed its lock file, and may be writing")
+                    .hinting("try again"));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn hands<'a>(&'a self, op: &'a Operation, contents: &'a HashMap<Digest, Content>) -> Hands<'a> {
