@@ -32,45 +32,6 @@ pub(crate) fn time(at: Instant) -> Vec<u8> {
     string(&format!("{bare}Z"))
 }
 
-/// Values between brackets, each on a line of its own where the object around them is indented by `gap`.
-pub(crate) fn array(items: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
-    let (inner, outer) = deeper(gap);
-    wrapped(b'[', items, &inner, &outer, b']')
-}
-
-/// Members between braces, laid out in the same way.
-pub(crate) fn object(members: &[(&str, Vec<u8>)], gap: &[u8]) -> Vec<u8> {
-    let (inner, outer) = deeper(gap);
-    let colon: &[u8] = if gap.is_empty() { b":" } else { b": " };
-    let members: Vec<Vec<u8>> =
-        members.iter().map(|(key, value)| [string(key).as_slice(), colon, value].concat()).collect();
-    wrapped(b'{', &members, &inner, &outer, b'}')
-}
-
-fn wrapped(open: u8, items: &[Vec<u8>], inner: &[u8], outer: &[u8], close: u8) -> Vec<u8> {
-    let mut out = vec![open];
-    for (number, item) in items.iter().enumerate() {
-        if number > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(inner);
-        out.extend_from_slice(item);
-    }
-    if !items.is_empty() {
-        out.extend_from_slice(outer);
-    }
-    out.push(close);
-    out
-}
-
-/// The white space before a value one level deeper, and before the bracket that closes it.
-fn deeper(gap: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    match gap.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => ([gap, gap.get(at + 1..).unwrap_or(b"")].concat(), gap.to_vec()),
-        None => (Vec::new(), Vec::new()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,14 +43,5 @@ mod tests {
         assert_eq!(at("2026-01-31T14:35:40.900Z"), "\"2026-01-31T14:35:40.9Z\"");
         assert_eq!(at("2026-01-31T14:35:40Z"), "\"2026-01-31T14:35:40Z\"");
         assert_eq!(at("2026-01-31T14:35:10.010Z"), "\"2026-01-31T14:35:10.01Z\"");
-    }
-
-    #[test]
-    fn values_are_laid_out_like_the_object_around_them() {
-        let items = [b"1".to_vec(), b"2".to_vec()];
-        assert_eq!(array(&items, b"\n  "), b"[\n    1,\n    2\n  ]");
-        assert_eq!(array(&items, b""), b"[1,2]");
-        assert_eq!(object(&[("k", b"1".to_vec())], b"\n  "), b"{\n    \"k\": 1\n  }");
-        assert_eq!(array(&[], b"\n  "), b"[]");
     }
 }

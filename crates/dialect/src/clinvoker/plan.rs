@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use crate::{
     Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition, Step, StoreIntention,
-    unsupported,
+    laid_out, unsupported,
 };
 
 use super::edit::{Edit, LAYOUT};
@@ -134,7 +134,7 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
     if items.is_empty() {
         edit.remove("tags");
     } else if !kept {
-        let array = go_json::array(&items, edit.gap());
+        let array = laid_out::array(&items, edit.gap());
         edit.set("tags", &array);
     }
 }
@@ -222,7 +222,7 @@ fn born(files: &dyn Files, asked: Option<&str>, fresh: &Fresh<'_>, chance: &dyn 
     }
     let now = go_json::time(chance.now());
     let zero = b"0".to_vec();
-    let usage = go_json::object(&[("input_tokens", zero.clone()), ("output_tokens", zero)], LAYOUT);
+    let usage = laid_out::object(&[("input_tokens", zero.clone()), ("output_tokens", zero)], LAYOUT);
     let mut members = vec![
         ("id", go_json::string(&id)),
         ("backend", fresh.backend.clone()),

@@ -2,6 +2,8 @@
 
 use boswell_model::json::{Kind, Raw, set_member};
 
+use crate::laid_out;
+
 use super::go_json::{self, NEVER};
 
 /// The fields of a row in Go's order, and the members of a document that they come from; the id is the file's name.
@@ -40,7 +42,7 @@ impl Row {
 
     /// The row, compact.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        go_json::object(&self.0, b"")
+        laid_out::object(&self.0, b"")
     }
 
     /// The row that stands there with its wrong fields replaced; none if none is wrong.
@@ -64,7 +66,7 @@ fn text(value: Option<Raw<'_>>) -> Option<Vec<u8>> {
 
 fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
     match value.filter(|value| value.kind() == Kind::Array) {
-        Some(tags) => go_json::array(&tags.items().map(|tag| tag.bytes().to_vec()).collect::<Vec<_>>(), b""),
+        Some(tags) => laid_out::array(&tags.items().map(|tag| tag.bytes().to_vec()).collect::<Vec<_>>(), b""),
         None => b"null".to_vec(),
     }
 }

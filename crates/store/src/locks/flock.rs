@@ -6,12 +6,16 @@
 //! We never unlink it ourselves.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::Wait;
-use super::taking::try_until;
+use super::taking::try_every;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+
+/// A busy clinvoker lets go for a moment only, and whoever waits inside the system gets it first.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// clinvoker's lock while it is held. Dropping it lets go; the file stays.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ impl AgentFlock {
             durable::make_folders(disk, folder)?;
         }
         let mut held = None;
-        try_until(disk, wait, || {
+        try_every(disk, wait, (PAUSE, PAUSE), || {
             held = attempt(disk, path)?;
             Ok(held.is_some())
         })?;

@@ -80,8 +80,18 @@ impl Taker<'_> {
 /// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
 ///
 /// The time that passes is counted in pauses: the clock may jump, a pause does not.
-pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
-    let mut pause = Duration::from_millis(5);
+pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
+    try_every(disk, wait, (Duration::from_millis(5), Duration::from_millis(50)), attempt)
+}
+
+/// The same with other waits: the first one, and the longest.
+pub(crate) fn try_every(
+    disk: &dyn Disk,
+    wait: Wait,
+    (first, longest): (Duration, Duration),
+    mut attempt: impl FnMut() -> Result<bool>,
+) -> Result<bool> {
+    let mut pause = first;
     let mut waited = Duration::ZERO;
     loop {
         if attempt()? {
@@ -96,6 +106,6 @@ pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -
         let now = pause.min(left);
         disk.pause(now);
         waited += now;
-        pause = (pause * 2).min(Duration::from_millis(50));
+        pause = (pause * 2).min(longest);
     }
 }
