@@ -12,6 +12,7 @@ use super::show::warn_about_gaps;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, escape};
+use crate::transcript;
 
 /// Show the messages that a model would be sent, and the recorded settings
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(crate) struct ContextArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
+    let found = transcript::followed(machine, machine.resolve(&args.session)?)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let tip = match &args.leaf {
         Some(name) => Tip::At(session.find(name)?),

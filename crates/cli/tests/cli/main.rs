@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod corpus;
 mod damage;
+mod fronts;
 mod help;
 mod links;
 mod listing;

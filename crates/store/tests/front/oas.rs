@@ -116,10 +116,17 @@ fn a_fork_copies_rows_verbatim_and_no_secret() {
     let done = place.carry_out(&ids[1], &fork(&place, &ids[1], NewSession::default())).unwrap();
     let id = done.planned.session.unwrap();
     let copy = lines(&place, &id);
-    assert_eq!(copy[1..], source[1..], "ids and session ids of the rows are those of the source, as the SDK leaves them");
+    assert_eq!(
+        copy[1..],
+        source[1..],
+        "ids and session ids of the rows are those of the source, as the SDK leaves them"
+    );
     assert_eq!(copy[0]["parentSessionId"], ids[1].as_str());
     assert_eq!(copy[0]["forkedAt"], copy[0]["createdAt"]);
-    assert_eq!(copy[0]["options"], json!({"model": "gpt-4o", "provider": "openai", "systemPrompt": "Be brief.", "maxTurns": 10, "cwd": CWD}));
+    assert_eq!(
+        copy[0]["options"],
+        json!({"model": "gpt-4o", "provider": "openai", "systemPrompt": "Be brief.", "maxTurns": 10, "cwd": CWD})
+    );
     assert!(!String::from_utf8(place.read(&key(&id))).unwrap().contains(SECRET));
     assert!(done.planned.remarks[0].contains("2 options"), "{:?}", done.planned.remarks);
     index_is_right(&place);
@@ -147,7 +154,8 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
     index_is_right(&place);
     place.carry_out(&id, &Intention::Append(vec![Draft::user("first")])).unwrap();
     index_is_right(&place);
-    for (id, backend) in [(None, None), (None, Some("openai")), (Some("nope"), Some("a/b")), (Some("--x"), Some("a/b"))] {
+    for (id, backend) in [(None, None), (None, Some("openai")), (Some("nope"), Some("a/b")), (Some("--x"), Some("a/b"))]
+    {
         let new = NewSession {
             id: id.map(str::to_owned),
             backend: backend.map(str::to_owned),
