@@ -62,7 +62,9 @@ fn lists_of_clinvoker_filter_page_and_count() {
     let page = bench.run(["list", "--hidden", "--limit", "2", "--offset", "1", "--json"]).ends(0);
     let line = &page.of_type("page")[0];
     assert_eq!((&line["shown"], &line["total"]), (&json!(2), &json!(total)));
-    for (args, wanted) in [(["--agent", "codex"], 1), (["--status", "paused"], 1), (["--project", "/home/dev/proj/demo"], 1)] {
+    for (args, wanted) in
+        [(["--agent", "codex"], 1), (["--status", "paused"], 1), (["--project", "/home/dev/proj/demo"], 1)]
+    {
         let args: Vec<&str> = args.into_iter().chain(["--hidden"]).collect();
         assert_eq!(listed(&bench, &args).len(), wanted, "{args:?}");
     }
@@ -78,7 +80,8 @@ fn last_here_and_a_prefix_find_a_clinvoker_session_and_index_is_none() {
     let cwd = bench.cwd().canonicalize().unwrap().display().to_string();
     let mut documents = Vec::new();
     for (id, dir) in [("aa".repeat(16), cwd.as_str()), ("ab".repeat(16), "/elsewhere")] {
-        let spec = clinvoker::Spec { id: &id, backend: "gemini", working_dir: dir, seed: 1, ..clinvoker::Spec::default() };
+        let spec =
+            clinvoker::Spec { id: &id, backend: "gemini", working_dir: dir, seed: 1, ..clinvoker::Spec::default() };
         documents.push(clinvoker::document(&spec));
     }
     documents[0]["last_used"] = json!("2026-01-01T00:00:00Z");
@@ -208,7 +211,8 @@ fn this_folders_session_is_found_by_what_its_transcript_knows() {
         seed: 1,
         ..clinvoker::Spec::default()
     };
-    clinvoker::finish(clinvoker::IndexState::Right, &[clinvoker::document(&spec)]).write_to(&bench.home().join(".clinvk"));
+    clinvoker::finish(clinvoker::IndexState::Right, &[clinvoker::document(&spec)])
+        .write_to(&bench.home().join(".clinvk"));
     bench.run(["show", "@here"]).ends(0);
 }
 
@@ -238,9 +242,8 @@ fn every_promised_command_works_on_an_open_agent_sdk_folder_whatever_its_index()
 fn secrets_in_stored_options_are_never_shown_copied_or_exported_unasked() {
     let bench = Bench::new();
     let home = Home::build(&bench.home(), 4);
-    let fresh = home.of("oas").find(|planted| {
-        String::from_utf8_lossy(&disk::read(&planted.path)).contains(oas::SECRET)
-    });
+    let fresh =
+        home.of("oas").find(|planted| String::from_utf8_lossy(&disk::read(&planted.path)).contains(oas::SECRET));
     let planted = fresh.unwrap().clone();
     let session = format!("oas:{}", planted.id);
     for args in [
@@ -265,4 +268,19 @@ fn secrets_in_stored_options_are_never_shown_copied_or_exported_unasked() {
     let fork = bench.run(["fork", &session]).ends(0).says("not copied into the fork").text().trim().to_owned();
     let copy = bench.run(["export", &fork, "--no-redact"]).ends(0);
     assert!(!copy.text().contains(oas::SECRET));
+}
+
+#[test]
+fn a_session_of_ours_is_paused_when_nothing_happened_for_an_hour() {
+    let bench = Bench::new();
+    let old = bench.run(["new", "--title", "old"]).ends(0).text().trim().to_owned();
+    let new = bench.run(["new", "--title", "new"]).ends(0).text().trim().to_owned();
+    let path = row(&bench, &old)["path"].as_str().unwrap().to_owned();
+    let text = String::from_utf8(disk::read(std::path::Path::new(&path))).unwrap();
+    let year = text.find("\"timestamp\":\"20").unwrap() + 13;
+    let now = &text[year..year + 10];
+    disk::write(std::path::Path::new(&path), text.replace(now, "2026-01-01").as_bytes());
+    assert_eq!((&row(&bench, &old)["status"], &row(&bench, &new)["status"]), (&json!("paused"), &json!("active")));
+    bench.run(["close", &old]).ends(0);
+    assert_eq!(row(&bench, &old)["status"], "completed", "what was ended is not paused");
 }

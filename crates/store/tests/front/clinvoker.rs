@@ -283,6 +283,30 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
 }
 
 #[test]
+fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
+    let (_folder, place, ids) = of(IndexState::Right);
+    let lock = place.root.join("sessions/store.lock");
+    let document = place.root.join(key(&ids[0]));
+    let calls = std::cell::Cell::new(0);
+    let add = |facts: &boswell_model::Facts| {
+        calls.set(calls.get() + 1);
+        if calls.get() == 1 {
+            // Another process unlinks the lock file that it let go of, and writes under a new one.
+            disk::remove(&lock);
+            let mut theirs = place.json(&key(&ids[0]));
+            theirs["tags"] = json!(["theirs"]);
+            disk::write(&document, theirs.to_string().as_bytes());
+        }
+        Intention::Tags(facts.tags.iter().cloned().chain(["ours".to_owned()]).collect())
+    };
+    let like = Intention::Tags(Vec::new());
+    place.runner.carry_out_with(&place.store, &place.find(&ids[0]), &like, &add).unwrap();
+    assert_eq!(calls.get(), 2);
+    assert_eq!(place.facts(&ids[0]).tags, ["theirs", "ours"]);
+    assert_eq!(place.runner.operations().unwrap().0.len(), 1, "the first attempt left nothing");
+}
+
+#[test]
 fn a_document_that_is_no_json_is_refused_and_left_alone() {
     let (_folder, place, ids) = of(IndexState::Right);
     disk::write(&place.root.join(key(&ids[0])), b"{\"id\":\"half");

@@ -93,9 +93,13 @@ fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_in
 
 #[test]
 fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_is_interrupted() {
-    let mut batch = oas::store(oas::IndexState::Ghosts, "/home/dev/proj/demo", 3);
-    batch.sessions.truncate(2);
-    let id = batch.sessions[1].id.clone();
+    let place = oas::Place::Project("/p");
+    let made = oas::session(place, true, 1, 3);
+    let id = made.id.clone();
+    let mut shared = boswell_testkit::Files::new();
+    // A row of a session that is not there, and none of the one that is.
+    shared.add("projects/-p/sessions-index.json", oas::index(&[oas::session(place, false, 0, 9)]));
+    let batch = Batch { sessions: vec![made], shared };
     let forked = id.clone();
     let acts: Vec<(&str, Act)> = vec![
         ("fork", on(&id, move |place| fork(place, &forked, NewSession::default()))),
@@ -103,10 +107,7 @@ fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_
         (
             "new",
             Box::new(|place: &Place| {
-                let new = NewSession {
-                    backend: Some("openai/gpt-4o".into()),
-                    ..NewSession::in_project("/home/dev/proj/demo")
-                };
+                let new = NewSession { backend: Some("openai/gpt-4o".into()), ..NewSession::in_project("/p") };
                 place.carry_out_store(&StoreIntention::Create(new)).is_ok()
             }),
         ),
