@@ -11,7 +11,7 @@ pub(crate) enum Transcript {
     /// The session speaks for itself, or `--side` chose it.
     Own,
     /// It is kept here.
-    There(Resolved),
+    There(Box<Resolved>),
     /// It should be there, and is not.
     Gone(SessionRef),
 }
@@ -29,7 +29,7 @@ pub(crate) fn of(machine: &Machine, found: &Resolved) -> Result<Transcript> {
     let other = SessionRef::new(link.dialect, &link.id);
     let selector = Selector::Ref(link.dialect.to_owned(), link.id);
     match machine.stores.resolve(&selector, &machine.env.cwd, None) {
-        Ok(there) if there.located.id == other.id => Ok(Transcript::There(there)),
+        Ok(there) if there.located.id == other.id => Ok(Transcript::There(Box::new(there))),
         _ => Ok(Transcript::Gone(other)),
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn followed(machine: &Machine, found: Resolved) -> Result<Resolved> {
                 let reference = SessionRef::new(there.store.dialect().name(), &there.located.id);
                 crate::failure::say(&format!("{title} keeps no messages; this is {reference}, where they are"));
             }
-            Ok(there)
+            Ok(*there)
         }
         Transcript::Gone(other) => {
             if !machine.quiet {

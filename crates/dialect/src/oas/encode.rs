@@ -90,8 +90,8 @@ fn no_place() -> Error {
 /// A row in the SDK's own shape; what it lacks of ids is added at its end.
 fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
-    let is = |word: &&str| raw.get("type").is_some_and(|kind| kind.is(word));
-    if !["user", "assistant", "tool_result", "system", "result"].iter().any(|word| is(&word)) {
+    let is = |word: &str| raw.get("type").is_some_and(|kind| kind.is(word));
+    if !["user", "assistant", "tool_result", "system", "result"].iter().any(|word| is(word)) {
         return Err(Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
             .because("its `type` is none of user, assistant, tool_result, system, result")
             .hinting(r#"write {"role":"user","text":"…"} to have one made"#));
