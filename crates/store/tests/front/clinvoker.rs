@@ -292,7 +292,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
         calls.set(calls.get() + 1);
         if calls.get() == 1 {
             // Another process unlinks the lock file that it let go of, and writes under a new one.
-            disk::remove(&lock);
+            RealDisk.remove(&lock).unwrap();
             let mut theirs = place.json(&key(&ids[0]));
             theirs["tags"] = json!(["theirs"]);
             disk::write(&document, theirs.to_string().as_bytes());
