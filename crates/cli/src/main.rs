@@ -14,6 +14,7 @@ mod pager;
 mod progress;
 mod shape;
 mod terminal;
+mod transcript;
 mod when;
 
 use std::process::ExitCode;

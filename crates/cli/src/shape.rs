@@ -2,7 +2,7 @@
 
 use boswell_model::json::Json;
 use boswell_model::{Block, Flags, Framing, MediaSource, Slot, Usage, View};
-use boswell_store::{Conversation, Session, Store, Stores, Summary};
+use boswell_store::{Conversation, Session, Store, Stores, Summary, drift};
 
 /// The `session` shape of a summary.
 pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summary], resume: Option<Json>) -> Json {
@@ -53,7 +53,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
             "external_ids",
             Json::Object(facts.external_ids.iter().map(|(k, v)| (k.clone(), Json::from(v))).collect()),
         )
-        .with("links", linked.iter().map(|other| link(other)).collect::<Vec<_>>())
+        .with("links", linked.iter().map(|other| link(summary, other)).collect::<Vec<_>>())
         .with("path", summary.path.as_deref())
         .with("bytes", summary.located.size)
         .with("problems", summary.complete.then_some(summary.gaps))
@@ -77,11 +77,11 @@ pub(crate) fn conversation(stores: &Stores, conversation: &Conversation) -> Json
     session(front, stores.get(*store), &linked, resume)
 }
 
-fn link(other: &Summary) -> Json {
-    Json::object()
-        .with("ref", other.reference.to_string())
-        .with("path", other.path.as_deref())
-        .with("drift", Json::Null)
+fn link(front: &Summary, other: &Summary) -> Json {
+    // Of a long log only the ends are read here; then nothing is said of what was not counted.
+    let compared = front.complete && other.complete;
+    let drift = compared.then(|| drift(front, other).into_iter().map(|it| Json::from(it.word())).collect::<Vec<_>>());
+    Json::object().with("ref", other.reference.to_string()).with("path", other.path.as_deref()).with("drift", drift)
 }
 
 /// Tokens of a usage.

@@ -251,6 +251,8 @@ pub struct NewSession {
     pub title: Option<String>,
     /// The session that it was forked from: id or path.
     pub parent: Option<String>,
+    /// The program that answers, for dialects that drive others; none for the dialect's own choice.
+    pub backend: Option<String>,
     /// When it becomes visible.
     pub visible: Visible,
     /// How a fork is written.

@@ -11,6 +11,7 @@ mod draft;
 mod environment;
 mod files;
 mod intention;
+mod laid_out;
 mod plan;
 mod reader;
 mod registry;

@@ -19,6 +19,8 @@ pub struct Plan {
     pub preconditions: Vec<Precondition>,
     /// What is done, in this order.
     pub steps: Vec<Step>,
+    /// Keys of files that follow from others, such as an index: undoing makes them anew instead of putting them back.
+    pub derived: Vec<String>,
 }
 
 /// A lock that a plan needs.
@@ -197,6 +199,13 @@ impl Plan {
     #[must_use]
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
+        self
+    }
+
+    /// Says of a file that it follows from others.
+    #[must_use]
+    pub fn deriving(mut self, key: impl Into<String>) -> Self {
+        self.derived.push(key.into());
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use boswell_dialect::{Asked, Depth, Intention, Located, Planned, StoreIntention};
+use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::backend::BackendFiles;
@@ -10,13 +10,8 @@ use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
 
-/// How often a remark about a session is tried again when its log changes under it.
-const ATTEMPTS: u64 = 10;
-
-/// Whether it is said about the session, not in it.
-fn is_remark(intention: &Intention) -> bool {
-    matches!(intention, Intention::Title(_) | Intention::Tags(_) | Intention::Label { .. } | Intention::Status { .. })
-}
+/// How often a change is planned anew when somebody else was faster.
+const ATTEMPTS: u64 = 5;
 
 /// What was done.
 #[derive(Debug)]
@@ -72,25 +67,31 @@ impl Runner {
         let dialect = store.dialect();
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
-        let mut attempt = 0;
-        loop {
-            let locks = dialect.locks(located, intention);
-            let done = self.carry(store, &session, reason, locks, || {
-                let located = store.look_again(located)?;
-                if intention.needs_lease() {
-                    let log = located.key.as_ref().map(|key| store.root().join(key));
-                    store.refuse_if_live(&located.id, log.as_deref())?;
-                }
-                store.plan(&located, intention)
-            });
-            // What is said about a session may be said while its agent writes, who takes no lock: then the plan is made anew.
-            let again = done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict) && is_remark(intention);
-            if !again || attempt == ATTEMPTS {
-                return done;
+        let locks = dialect.locks(located, intention);
+        self.carry(store, &session, reason, &locks, &|| {
+            let located = store.look_again(located)?;
+            if intention.needs_lease() {
+                let log = located.key.as_ref().map(|key| store.root().join(key));
+                store.refuse_if_live(&located.id, log.as_deref())?;
             }
-            attempt += 1;
-            self.disk.pause(Duration::from_millis(20 * attempt));
-        }
+            store.plan(&located, intention)
+        })
+    }
+
+    /// The same for an intention that depends on what the session is by then, such as one more tag. `like` is one of its sort,
+    /// which tells the locks.
+    pub fn carry_out_with(
+        &self,
+        store: &Store,
+        located: &Located,
+        like: &Intention,
+        intention: &dyn Fn(&boswell_model::Facts) -> Intention,
+    ) -> Result<CarriedOut> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        self.carry(store, &session, Reason::Before, &store.dialect().locks(located, like), &|| {
+            let session = store.read(&store.look_again(located)?, Depth::Facts)?;
+            store.plan_for(&session, &intention(session.facts()))
+        })
     }
 
     /// Carries out what is wanted of a store as a whole.
@@ -101,7 +102,8 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        self.carry(store, &session, Reason::Before, dialect.store_locks(intention), || store.plan_store(intention))
+        let locks = dialect.store_locks(intention);
+        self.carry(store, &session, Reason::Before, &locks, &|| store.plan_store(intention))
     }
 
     fn carry(
@@ -109,19 +111,30 @@ impl Runner {
         store: &Store,
         session: &SessionRef,
         reason: Reason,
-        locks: Vec<boswell_dialect::LockSpec>,
-        plan: impl FnOnce() -> Result<Planned>,
+        locks: &[LockSpec],
+        plan: &dyn Fn() -> Result<Planned>,
     ) -> Result<CarriedOut> {
-        let mut planned = None;
-        let start = Start { root: store.root(), session, reason, undoes: None, locks };
-        let operation = self.operate(&start, || {
-            let it = planned.insert(plan()?);
-            self.check(store.root(), &it.plan.preconditions)?;
-            lower(self.disk.as_ref(), store.root(), &it.plan)
-        })?;
-        match planned {
-            Some(planned) => Ok(CarriedOut { operation, planned }),
-            None => Err(Error::new(ErrorKind::Internal, "an operation was carried out without a plan")),
+        let mut attempt = 1;
+        loop {
+            let mut planned = None;
+            let start = Start { root: store.root(), session, reason, undoes: None, locks: locks.to_vec() };
+            let operated = self.operate(&start, || {
+                let it = planned.insert(plan()?);
+                self.check(store.root(), &it.plan.preconditions)?;
+                lower(self.disk.as_ref(), store.root(), &it.plan)
+            });
+            match (operated, planned) {
+                (Ok(operation), Some(planned)) => return Ok(CarriedOut { operation, planned }),
+                // Somebody came between the plan and its first change: what was begun is taken back, and all is read again.
+                (Err(error), Some(_)) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS => {
+                    self.disk.pause(Duration::from_millis(20 * attempt));
+                    attempt += 1;
+                }
+                (Err(error), _) => return Err(error),
+                (Ok(_), None) => {
+                    return Err(Error::new(ErrorKind::Internal, "an operation was carried out without a plan"));
+                }
+            }
         }
     }
 }

@@ -110,7 +110,7 @@ pub use follow::{Follower, NewEntry, News};
 pub use journal::DamagedLine;
 pub use launch::Launch;
 pub use lease::Wait;
-pub use links::Conversation;
+pub use links::{Conversation, Drift, LinkTable, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};

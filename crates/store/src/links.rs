@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use crate::{StoreId, Summary};
+use boswell_dialect::{Depth, Located};
+use boswell_model::{Facts, Framing, Instant, Problem, ProblemKind, Result};
+
+use crate::{Session, StoreId, Stores, Summary};
 
 /// A conversation: the session that a list shows, and those that are the same conversation elsewhere.
 #[derive(Debug, Clone)]
@@ -73,4 +76,148 @@ pub(crate) fn join(
         }
     }
     conversations
+}
+
+/// How far the last times of two sides may lie apart: a front program notes when a run ended, its engine when it answered.
+const APART: i64 = 10 * 60 * 1000;
+
+/// In what two sides of one conversation do not agree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Drift {
+    /// How often the user asked.
+    Turns(u64, u64),
+    /// When something last happened.
+    LastActive(Instant, Instant),
+    /// Tokens that the model wrote.
+    Tokens(u64, u64),
+}
+
+impl Drift {
+    /// Its name in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Drift::Turns(..) => "turns",
+            Drift::LastActive(..) => "last_active",
+            Drift::Tokens(..) => "tokens",
+        }
+    }
+
+    /// A sentence about it, where the first side is called the front and the other one by its ref.
+    fn sentence(self, other: &str) -> String {
+        match self {
+            Drift::Turns(a, b) => format!("it knows of {a} turns, its transcript {other} of {b}"),
+            Drift::LastActive(a, b) => format!("it was last active at {a}, its transcript {other} at {b}"),
+            Drift::Tokens(a, b) => format!("it counted {a} tokens of output, its transcript {other} {b}"),
+        }
+    }
+}
+
+/// What is compared of a side; what is unknown is not.
+#[derive(Debug, Clone, Copy, Default)]
+struct Side {
+    turns: Option<u64>,
+    last_active: Option<Instant>,
+    output: Option<u64>,
+}
+
+impl Side {
+    fn of(facts: &Facts, located: &Located, whole: bool) -> Side {
+        let counted = whole && located.key.is_some() && located.framing == Framing::Lines;
+        Side {
+            turns: counted.then_some(facts.turns).or(facts.stated.turns),
+            last_active: facts.last_active,
+            output: counted.then(|| facts.usage.total().output).flatten().or(facts.stated.usage.output),
+        }
+    }
+
+    fn drift(self, other: Side) -> Vec<Drift> {
+        let mut found = Vec::new();
+        if let Some((a, b)) = self.turns.zip(other.turns).filter(|(a, b)| a != b) {
+            found.push(Drift::Turns(a, b));
+        }
+        let apart = |a: Instant, b: Instant| (a.millis() - b.millis()).abs() > APART;
+        if let Some((a, b)) = self.last_active.zip(other.last_active).filter(|(a, b)| apart(*a, *b)) {
+            found.push(Drift::LastActive(a, b));
+        }
+        // Programs round and count a last message differently; a hundredth is not worth a word.
+        if let Some((a, b)) = self.output.zip(other.output).filter(|(a, b)| a.abs_diff(*b) * 100 > *a.max(b)) {
+            found.push(Drift::Tokens(a, b));
+        }
+        found
+    }
+}
+
+/// In what two sides of a conversation do not agree, as far as listing them tells.
+pub fn drift(front: &Summary, other: &Summary) -> Vec<Drift> {
+    let side = |it: &Summary| Side::of(&it.facts, &it.located, it.complete);
+    side(front).drift(side(other))
+}
+
+/// Where every session is, by dialect and id: for looking up many links.
+#[derive(Debug)]
+pub struct LinkTable {
+    by_ref: HashMap<(String, String), (StoreId, Located)>,
+}
+
+impl Stores {
+    /// A table of every session.
+    pub fn link_table(&self) -> LinkTable {
+        let mut by_ref = HashMap::new();
+        for held in self.held().0 {
+            if let Some(store) = self.get(held.store) {
+                let name = (store.dialect().name().to_owned(), held.located.id.clone());
+                by_ref.entry(name).or_insert((held.store, held.located));
+            }
+        }
+        LinkTable { by_ref }
+    }
+
+    /// Where a session agrees with its transcript in another store, and whether that is there at all. A transcript of a
+    /// dialect of which no store is in the set is not spoken of, unless `whole` says that there is no other.
+    pub fn check_links(&self, table: &LinkTable, session: &Session, whole: bool) -> Result<Vec<Problem>> {
+        let mut problems = Vec::new();
+        for link in session.dialect().links(session.facts(), &session.located().id) {
+            let name = format!("{}:{}", link.dialect, link.id.escape_debug());
+            let Some((store, located)) = table.by_ref.get(&(link.dialect.to_owned(), link.id.clone())) else {
+                if whole || self.iter().any(|(_, store)| store.dialect().name() == link.dialect) {
+                    let detail = format!("its transcript {name} is not there: resume will start empty");
+                    problems.push(Problem::of_file(ProblemKind::MissingFile, detail));
+                }
+                continue;
+            };
+            let other = self.session(*store, located, Depth::Facts)?;
+            let side = |it: &Session| Side::of(it.facts(), it.located(), true);
+            let drifted = side(session).drift(side(&other));
+            problems.extend(drifted.into_iter().map(|it| Problem::of_file(ProblemKind::Drift, it.sentence(&name))));
+        }
+        Ok(problems)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(turns: u64, minutes: i64, output: u64) -> Side {
+        let at = Instant::from_millis(1_800_000_000_000 + minutes * 60_000);
+        Side { turns: Some(turns), last_active: Some(at), output: Some(output) }
+    }
+
+    #[test]
+    fn sides_that_agree_have_no_drift_and_unknown_is_not_compared() {
+        assert_eq!(side(3, 0, 1000).drift(side(3, 10, 1010)), []);
+        assert_eq!(side(3, 0, 1000).drift(Side::default()), []);
+        assert_eq!(Side::default().drift(side(3, 0, 1000)), []);
+    }
+
+    #[test]
+    fn turns_times_and_tokens_that_differ_are_each_said() {
+        let words = |drift: Vec<Drift>| drift.into_iter().map(Drift::word).collect::<Vec<_>>();
+        assert_eq!(words(side(3, 0, 1000).drift(side(4, 0, 1000))), ["turns"]);
+        assert_eq!(words(side(3, 0, 1000).drift(side(3, -11, 1000))), ["last_active"]);
+        assert_eq!(words(side(3, 0, 1000).drift(side(3, 0, 1011))), ["tokens"]);
+        assert_eq!(words(side(3, 0, 0).drift(side(2, 60, 5))), ["turns", "last_active", "tokens"]);
+        assert_eq!(words(side(3, 0, 0).drift(side(3, 0, 0))), [] as [&str; 0]);
+    }
 }

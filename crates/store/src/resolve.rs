@@ -206,10 +206,13 @@ impl Stores {
 
     fn most_recent(&self, project: Option<&Path>, side: Option<&str>) -> Result<Resolved> {
         let (conversations, _) = self.conversations();
-        let here = |c: &Conversation| match (project, &c.front.1.facts.project) {
-            (None, _) => true,
-            (Some(cwd), Some(project)) => same_folder(cwd, Path::new(project)),
-            (Some(_), None) => false,
+        // A front program may not know the folder that its engine ran in.
+        let held_in = |cwd: &Path, summary: &Summary| {
+            summary.facts.project.as_ref().is_some_and(|project| same_folder(cwd, Path::new(project)))
+        };
+        let here = |c: &Conversation| {
+            project
+                .is_none_or(|cwd| std::iter::once(&c.front).chain(&c.linked).any(|(_, summary)| held_in(cwd, summary)))
         };
         let newest = conversations
             .into_iter()

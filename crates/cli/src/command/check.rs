@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use boswell_dialect::{Depth, Located};
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Result};
-use boswell_store::{Backend, FsBackend, Report, Session, Store, check};
+use boswell_store::{Backend, FsBackend, LinkTable, Report, Session, Store, check};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -33,12 +33,13 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     } else {
         named(machine, &args.sessions)?
     };
+    let links = machine.stores.link_table();
     let mut progress = Progress::new("checked", targets.len(), machine.quiet);
     for (store, located) in &targets {
         if out.gone() {
             break;
         }
-        one(store, located, &mut out, &mut tally)?;
+        one(machine, &links, (store, located), &mut out, &mut tally)?;
         progress.tick();
     }
     drop(progress);
@@ -138,9 +139,19 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn one(store: &Store, located: &Located, out: &mut Output, tally: &mut Tally) -> Result<()> {
+fn one(
+    machine: &Machine,
+    links: &LinkTable,
+    (store, located): (&Store, &Located),
+    out: &mut Output,
+    tally: &mut Tally,
+) -> Result<()> {
     tally.sessions += 1;
-    let checked = store.read(located, Depth::Facts).and_then(|session| check(&session).map(|report| (session, report)));
+    let checked = store.read(located, Depth::Facts).and_then(|session| {
+        let mut report = check(&session)?;
+        report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
+        Ok((session, report))
+    });
     let (session, report) = match checked {
         Ok(both) => both,
         Err(error) => {

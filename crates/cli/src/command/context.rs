@@ -11,6 +11,7 @@ use super::show::warn_about_gaps;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, escape};
+use crate::transcript;
 
 /// Show the messages that a model would be sent, and the recorded settings
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub(crate) struct ContextArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
+    let found = transcript::followed(machine, machine.resolve(&args.session)?)?;
     let (session, tip) = found.store.read_for_context(&found.located, args.leaf.as_deref())?;
     let context = session.context(tip)?;
     let mut out = Output::paged(machine);

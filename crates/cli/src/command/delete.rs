@@ -78,9 +78,13 @@ fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Out
         let store = machine.planning(found.store.clone());
         return change::show(&store.plan(&found.located, &Intention::Delete)?, out);
     }
+    remove_by_plan(machine, found, args.purge, out)
+}
+
+fn remove_by_plan(machine: &Machine, found: &Resolved, purge: bool, out: &mut Output) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
     let done = change::carry_out(machine, found, &Intention::Delete)?;
-    if !args.purge {
+    if !purge {
         return report(out, &reference, &done.operation.id, None);
     }
     for file in done.operation.files() {
@@ -93,9 +97,7 @@ fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Out
 /// Removes a session in the way of its dialect; the vault keeps a copy.
 pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
     if found.store.dialect().plans(Operation::Delete) {
-        let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-        let done = change::carry_out(machine, found, &Intention::Delete)?;
-        return report(out, &reference, &done.operation.id, None);
+        return remove_by_plan(machine, found, false, out);
     }
     remove(machine, found, &files_of(found)?, false, out)
 }

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::attachments::without_log;
 use super::show::warn_about_gaps;
-use crate::export::{Transcript, document, html, markdown};
+use crate::export::{Hidden, Transcript, document, html, markdown};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::shape;
@@ -27,7 +27,7 @@ pub(crate) struct ExportArgs {
     /// How: `jsonl` and `json` are exact, damage and secrets included; `md` and `html` are for reading
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
-    /// Leave keys and passwords in `md` and `html`
+    /// Leave keys and passwords in
     #[arg(long)]
     no_redact: bool,
     /// Write to this new file instead of stdout
@@ -58,7 +58,7 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
         None => Output::paged(machine),
     };
     match args.format {
-        Format::Jsonl | Format::Json => exact(machine, args.format, &found, &mut out)?,
+        Format::Jsonl | Format::Json => exact(machine, args, &found, &mut out)?,
         Format::Md | Format::Html => {
             let transcript = Transcript::read(&found, !args.no_redact)?;
             let name = found.store.summary(&found.located)?.name();
@@ -73,17 +73,18 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn exact(machine: &Machine, format: Format, found: &Resolved, out: &mut Output) -> Result<()> {
+fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Result<()> {
     let session = found.store.read(&found.located, Depth::Heads)?;
+    let hidden = if args.no_redact { Hidden::default() } else { Hidden::of(&session)? };
     let secrets = Secrets::new()?;
     let mut count = 0;
-    if format == Format::Json {
+    if args.format == Format::Json {
         let shape = shape::session(&found.store.summary(&found.located)?, Some(&found.store), &[], None);
-        document::write(found, &session, &shape, &mut |piece| count += secrets.find(piece).len(), out)?;
+        document::write(found, (&session, &hidden), &shape, &mut |piece| count += secrets.find(piece).len(), out)?;
     } else {
         // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
         let mut line: Vec<u8> = Vec::new();
-        session.export(&mut |piece| {
+        hidden.export(&session, &mut |piece| {
             for part in piece.split_inclusive(|byte| *byte == b'\n') {
                 line.extend_from_slice(part);
                 if part.ends_with(b"\n") {
@@ -104,6 +105,12 @@ fn exact(machine: &Machine, format: Format, found: &Resolved, out: &mut Output) 
                     session.reference()
                 )),
         );
+    }
+    if !hidden.is_empty() && !machine.quiet {
+        let session = session.reference();
+        crate::failure::say(&format!(
+            "keys that the agent keeps in {session} are hidden; `boswell export {session} --no-redact` writes every byte"
+        ));
     }
     warn_about_gaps(machine, &session);
     Ok(())

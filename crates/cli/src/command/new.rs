@@ -30,6 +30,9 @@ pub(crate) struct NewArgs {
     /// Its id, if you have one already
     #[arg(long)]
     id: Option<String>,
+    /// Who answers, where the dialect drives other programs: claude, codex, gemini
+    #[arg(long, value_name = "NAME")]
+    backend: Option<String>,
 }
 
 /// Runs the command.
@@ -38,7 +41,8 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     let store = store_for(machine, &args.dialect)?;
     let project = machine.env.cwd.join(&args.project);
     let project = project.canonicalize().unwrap_or(project).display().to_string();
-    let new = NewSession { project, id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let backend = args.backend.clone();
+    let new = NewSession { project, id: args.id.clone(), title: args.title.clone(), backend, ..NewSession::default() };
     let reference = if store.dialect().creates_by_plan() {
         by_plan(machine, &store, new)?
     } else {

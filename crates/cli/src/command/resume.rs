@@ -11,6 +11,7 @@ use clap::Args;
 
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::transcript::{self, Transcript};
 
 /// Take a conversation up again with the agent's own command
 #[derive(Debug, Args)]
@@ -41,6 +42,9 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
     let command = command_of(machine, &found, permissions)?;
+    if let (Transcript::Gone(other), false) = (transcript::of(machine, &found)?, machine.quiet) {
+        crate::failure::say(&transcript::gone(&found.located.id, &other));
+    }
     if machine.json {
         let mut out = Output::paged(machine);
         out.object(

@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::output::Output;
 use crate::shape::{EntryPlace, entry};
 use crate::terminal::{Style, cut, escape, one_line};
-use crate::{failure, when};
+use crate::{failure, transcript, when};
 
 /// Show the transcript of a session's current branch
 #[derive(Debug, Args)]
@@ -61,6 +61,9 @@ pub(crate) enum Tools {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
+    // Records and entries are those of the file that was named; the conversation may be elsewhere.
+    let of_file = args.records || args.raw || args.entry.is_some();
+    let found = if of_file { found } else { transcript::followed(machine, found)? };
     let session = found.store.read(&found.located, Depth::Heads)?;
     let branch = session.branch(session.tip()?)?;
     let leaf = session.leaf()?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use boswell_dialect::{Operation, Support};
 use boswell_model::Result;
 use boswell_model::json::Json;
-use boswell_store::{Conversation, Listing, Store};
+use boswell_store::{Conversation, Listing, Store, drift};
 use clap::Args;
 
 use crate::failure;
@@ -109,6 +109,8 @@ fn pairs(machine: &Machine) -> Result<ExitCode> {
         if twice.is_empty() && dangling == 0 {
             continue;
         }
+        let drifts = |c: &Conversation| c.linked.iter().any(|(_, other)| !drift(&c.front.1, other).is_empty());
+        let drifted = twice.iter().filter(|c| drifts(c)).count();
         let own: u64 = twice.iter().map(|c| c.front.1.located.size).sum();
         let other: u64 = twice.iter().flat_map(|c| &c.linked).map(|(_, s)| s.located.size).sum();
         let ratio = (other > 0).then(|| own as f64 / other as f64);
@@ -122,6 +124,7 @@ fn pairs(machine: &Machine) -> Result<ExitCode> {
                     .with("twice", twice.len())
                     .with("once", of_store.len() - twice.len())
                     .with("transcript_gone", dangling)
+                    .with("drifted", drifted)
                     .with("bytes", own)
                     .with("other_bytes", other)
                     .with("total_bytes", own + other)
@@ -129,7 +132,7 @@ fn pairs(machine: &Machine) -> Result<ExitCode> {
             )?;
         } else {
             out.line(&format!(
-                "{}  {} sessions kept twice, {} once, {} without their transcript",
+                "{}  {} sessions kept twice ({drifted} drifted apart), {} once, {} without their transcript",
                 out.paint(Style::Strong, &fit(store.dialect().name(), 10)),
                 twice.len(),
                 of_store.len() - twice.len(),

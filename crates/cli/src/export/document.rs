@@ -7,6 +7,7 @@ use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Hasher, Resolved, Session};
 
+use super::Hidden;
 use crate::command::attachments::base64;
 use crate::output::{Output, json_line};
 
@@ -16,7 +17,7 @@ const PIECE: usize = 1 << 20;
 /// Writes the document; `watch` is shown every piece.
 pub(crate) fn write(
     found: &Resolved,
-    session: &Session,
+    (session, hidden): (&Session, &Hidden),
     shape: &Json,
     watch: &mut dyn FnMut(&[u8]),
     out: &mut Output,
@@ -34,7 +35,7 @@ pub(crate) fn write(
     out.bytes(b",\"files\":[\n")?;
     let key = found.located.key.clone().unwrap_or_default();
     let mut file = File::begin(&key, "log", out, watch)?;
-    session.export(&mut |piece| file.add(piece))?;
+    hidden.export(session, &mut |piece| file.add(piece))?;
     file.end()?;
     for side in found.store.side_files(&found.located)? {
         out.bytes(b",\n")?;

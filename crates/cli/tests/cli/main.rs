@@ -11,6 +11,7 @@ mod claude_writing;
 mod corpus;
 mod damage;
 mod export;
+mod fronts;
 mod help;
 mod links;
 mod listing;

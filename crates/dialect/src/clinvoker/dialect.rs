@@ -9,11 +9,11 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, LinkKind, Located, Operation, ResumeCommand, Sample,
-    SessionLink, Support,
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
+    Operation, Planned, ResumeCommand, Sample, SessionLink, StoreIntention, Support,
 };
 
-use super::{document, id, layout};
+use super::{document, id, layout, plan};
 
 /// Sessions of clinvoker (`clinvk`).
 #[derive(Debug)]
@@ -125,5 +125,31 @@ impl Dialect for Clinvoker {
         }
         let argv = ["clinvk", "resume", &located.id].map(str::to_owned).to_vec();
         Some(ResumeCommand { argv, cwd: facts.project.clone() })
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        use Operation::{Delete, Fork, Status, Tag, Title};
+        matches!(operation, Title | Tag | Status | Fork | Delete)
+    }
+
+    /// One lock for everything: clinvoker's own.
+    fn locks(&self, _located: &Located, _intention: &Intention) -> Vec<LockSpec> {
+        plan::lock()
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::of_session(asked, intention)
+    }
+
+    fn creates_by_plan(&self) -> bool {
+        true
+    }
+
+    fn store_locks(&self, _intention: &StoreIntention) -> Vec<LockSpec> {
+        plan::lock()
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+        plan::of_store(files, intention, chance)
     }
 }

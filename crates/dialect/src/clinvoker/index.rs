@@ -1,11 +1,17 @@
-//! `sessions/index.json`: a cache, compared with the documents.
+//! `sessions/index.json`: a cache that the documents are compared with, and that is written anew from them.
+//!
+//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never do: what stands there is
+//! loaded, rows that are right keep their bytes, and every document has a row afterwards.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_model::json::{Kind, Raw};
-use boswell_model::{Problem, ProblemKind};
+use boswell_model::json::{Kind, Member, Raw, scan_object};
+use boswell_model::{Problem, ProblemKind, Result};
 
-use crate::Files;
+use crate::{Files, Modified, Step};
+
+use super::row::Row;
+use super::{go_json, layout};
 
 /// Where it stands.
 pub(crate) const KEY: &str = "sessions/index.json";
@@ -21,8 +27,8 @@ pub(crate) fn compare(files: &dyn Files, documents: &BTreeSet<String>, problems:
         Ok(None) => return,
         Err(error) => return say(format!("the index cannot be read: {error}")),
     };
-    let rows = match keys(&bytes) {
-        Ok(rows) => rows,
+    let rows = match rows_of(&bytes) {
+        Ok(rows) => rows.members().map(|(id, _)| id.to_text().into_owned()).collect::<BTreeSet<String>>(),
         Err(why) => return say(format!("{why}; clinvoker will make it anew")),
     };
     let ghosts: Vec<_> = rows.difference(documents).map(String::as_str).collect();
@@ -35,18 +41,16 @@ pub(crate) fn compare(files: &dyn Files, documents: &BTreeSet<String>, problems:
     }
 }
 
-/// The ids that the index holds.
-fn keys(bytes: &[u8]) -> Result<BTreeSet<String>, &'static str> {
+/// The object of rows, empty where Go would read none.
+fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
     let root = Raw::parse(bytes).map_err(|_| "the index is no JSON")?;
     if root.get("version").and_then(|v| v.i64()) != Some(1) {
         return Err("the index is of another version than 1");
     }
     match root.get("index") {
-        Some(rows) if rows.kind() == Kind::Object => {
-            Ok(rows.members().map(|(id, _)| id.to_text().into_owned()).collect())
-        }
+        Some(rows) if rows.kind() == Kind::Object => Ok(rows),
         Some(rows) if !rows.is_null() => Err("the index holds no rows"),
-        _ => Ok(BTreeSet::new()),
+        _ => Ok(Raw::trusted(b"{}")),
     }
 }
 
@@ -56,4 +60,287 @@ fn some(ids: &[&str]) -> String {
         named.push("…".to_owned());
     }
     named.join(", ")
+}
+
+/// Which rows are held against their documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Those that are missing, and those of documents that change.
+    Names,
+    /// Every one.
+    Everything,
+}
+
+/// What an index had wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Mended {
+    pub(crate) added: usize,
+    pub(crate) ghosts: usize,
+    pub(crate) stale: usize,
+    pub(crate) anew: Option<&'static str>,
+}
+
+/// The step that makes the index right, once documents are what `changes` says: new bytes, or gone.
+pub(crate) fn step(
+    files: &dyn Files,
+    changes: &BTreeMap<String, Option<Vec<u8>>>,
+    depth: Depth,
+) -> Result<(Option<Step>, Mended)> {
+    let old = files.read_whole(KEY, LIMIT)?;
+    let mut mended = Mended::default();
+    let usable = match old.as_deref().map(rows_of) {
+        Some(Ok(rows)) => Some(rows),
+        Some(Err(why)) => {
+            mended.anew = Some(why);
+            None
+        }
+        None => {
+            mended.anew = Some("there was no index");
+            None
+        }
+    };
+    let mut ids: BTreeSet<String> = layout::documents(files)?;
+    for (id, change) in changes {
+        if change.is_some() {
+            ids.insert(id.clone())
+        } else {
+            ids.remove(id)
+        };
+    }
+    let bytes_of = |id: &str| match changes.get(id) {
+        Some(bytes) => Ok(bytes.clone()),
+        None => files.read_whole(&layout::key(id), LIMIT),
+    };
+    let rows = usable.unwrap_or(Raw::trusted(b"{}"));
+    let mut table = Table::of(rows);
+    for (at, id) in table.ids().into_iter().enumerate() {
+        if !ids.contains(&id) {
+            table.drop_row(at);
+            mended.ghosts += usize::from(changes.get(&id).is_none_or(Option::is_some));
+        } else if depth == Depth::Everything || changes.contains_key(&id) {
+            // A document that cannot be read says nothing against the row that it has.
+            let Some(row) = bytes_of(&id)?.as_deref().and_then(|bytes| Row::of(&id, bytes)) else { continue };
+            if table.mend_row(at, &row) {
+                mended.stale += usize::from(!changes.contains_key(&id));
+            }
+        }
+    }
+    let known: BTreeSet<String> = table.ids().into_iter().collect();
+    for id in ids.difference(&known) {
+        if let Some(row) = bytes_of(id)?.as_deref().and_then(|bytes| Row::of(id, bytes)) {
+            table.add_row(id, &row);
+            mended.added += usize::from(!changes.contains_key(id));
+        }
+    }
+    let new = match (&old, usable) {
+        (Some(old), Some(rows)) => spliced(old, rows, &table.bytes()),
+        _ => [b"{\"version\":1,\"index\":".as_slice(), &table.bytes(), b"}"].concat(),
+    };
+    Ok((put(old, new), mended))
+}
+
+/// Replaces a file as it was read, so that a change in between is noticed; makes it where there is none.
+fn put(old: Option<Vec<u8>>, new: Vec<u8>) -> Option<Step> {
+    match old {
+        Some(old) if old == new => None,
+        Some(old) if !old.is_empty() => {
+            Some(Step::Edit { key: KEY.to_owned(), at: Some(0), old, new, modified: Modified::Now })
+        }
+        _ => Some(Step::put(KEY, new)),
+    }
+}
+
+/// The index with other rows; all else stays.
+fn spliced(old: &[u8], rows: Raw<'_>, new: &[u8]) -> Vec<u8> {
+    let from = rows.bytes().as_ptr().addr().wrapping_sub(old.as_ptr().addr());
+    let end = from.wrapping_add(rows.bytes().len());
+    match (old.get(..from), old.get(end..), old.get(from..end) == Some(rows.bytes())) {
+        (Some(before), Some(after), true) => [before, new, after].concat(),
+        // The rows were `null` or not there.
+        _ => boswell_model::json::set_member(old.trim_ascii(), &["index"], new).unwrap_or_else(|_| old.to_vec()),
+    }
+}
+
+/// The rows of an index on their way to new ones; what stays keeps its bytes and the white space around it.
+struct Table<'a> {
+    bytes: &'a [u8],
+    members: Vec<Member>,
+    /// For each member: none if it goes, its new value if it changes.
+    rows: Vec<Option<Option<Vec<u8>>>>,
+    added: Vec<(String, Vec<u8>)>,
+}
+
+impl<'a> Table<'a> {
+    fn of(rows: Raw<'a>) -> Self {
+        let mut members = Vec::new();
+        // Rows are an object that was parsed.
+        let _ = scan_object(rows.bytes(), &mut members);
+        let kept = vec![Some(None); members.len()];
+        let mut table = Table { bytes: rows.bytes(), members, rows: kept, added: Vec::new() };
+        let ids = table.ids();
+        let mut seen = BTreeSet::new();
+        for (at, id) in ids.iter().enumerate().rev() {
+            // Of doubled ids the last counts; the others are nobody's.
+            if !seen.insert(id.clone()) {
+                table.drop_row(at);
+            }
+        }
+        table
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let id = |member: &Member| {
+            let key = self.bytes.get(member.key_start..member.key_end).unwrap_or(b"\"\"");
+            Raw::trusted(key).text().unwrap_or_default().into_owned()
+        };
+        self.members.iter().map(id).collect()
+    }
+
+    fn drop_row(&mut self, at: usize) {
+        if let Some(row) = self.rows.get_mut(at) {
+            *row = None;
+        }
+    }
+
+    /// Makes a row right; true if it was not.
+    fn mend_row(&mut self, at: usize, want: &Row) -> bool {
+        let Some((member, slot)) = self.members.get(at).zip(self.rows.get_mut(at)) else { return false };
+        let value = self.bytes.get(member.start..member.end).unwrap_or(b"null");
+        match (slot.is_some(), want.mended(value)) {
+            (true, Some(new)) => {
+                *slot = Some(Some(new));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn add_row(&mut self, id: &str, row: &Row) {
+        self.added.push((id.to_owned(), row.bytes()));
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let gap = self.members.first().and_then(|first| self.bytes.get(1..first.key_start)).unwrap_or(b"");
+        let mut out = vec![b'{'];
+        let mut any = false;
+        for (at, (member, row)) in self.members.iter().zip(&self.rows).enumerate() {
+            let Some(row) = row else { continue };
+            let before = if any { at.checked_sub(1).and_then(|at| self.members.get(at)) } else { None };
+            let between = before.and_then(|before| self.bytes.get(before.end..member.key_start));
+            out.extend_from_slice(between.unwrap_or(gap));
+            out.extend_from_slice(self.bytes.get(member.key_start..member.start).unwrap_or(b""));
+            out.extend_from_slice(match row {
+                Some(new) => new,
+                None => self.bytes.get(member.start..member.end).unwrap_or(b"null"),
+            });
+            any = true;
+        }
+        for (id, row) in &self.added {
+            if any {
+                out.push(b',');
+            }
+            out.extend_from_slice(gap);
+            out.extend_from_slice(&go_json::string(id));
+            out.push(b':');
+            out.extend_from_slice(row);
+            any = true;
+        }
+        let end = self.members.last().map_or(1, |last| last.end);
+        out.extend_from_slice(self.bytes.get(end..).unwrap_or(b"}"));
+        out
+    }
+}
+
+/// A row that an index holds of a session.
+#[cfg(test)]
+pub(crate) fn row_in<'a>(index: &'a [u8], id: &str) -> Option<Raw<'a>> {
+    rows_of(index).ok()?.get(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryFiles;
+
+    const A: &str = r#"{"id":"aa","backend":"claude","created_at":"2026-01-31T23:35:40.9+09:00","last_used":"2026-01-31T23:45:41.123456789+09:00","working_dir":"","tags":null}"#;
+    const B: &str = r#"{"id":"bb","backend":"codex","created_at":"0001-01-01T00:00:00Z","last_used":"0001-01-01T00:00:00Z","working_dir":"/p","title":"\u003ct\u003e","tags":[ "x" ]}"#;
+
+    fn files(index: Option<&str>) -> MemoryFiles {
+        let mut files = MemoryFiles::default();
+        files.put("sessions/aa.json", A, None);
+        files.put("sessions/bb.json", B, None);
+        if let Some(index) = index {
+            files.put(KEY, index, None);
+        }
+        files
+    }
+
+    fn made(index: Option<&str>, depth: Depth) -> (Option<String>, Mended) {
+        let (step, mended) = step(&files(index), &BTreeMap::new(), depth).unwrap();
+        let text = step.map(|step| match step {
+            Step::Put { bytes, .. } => String::from_utf8(bytes).unwrap(),
+            Step::Edit { new, old, .. } => {
+                assert_eq!(old, index.unwrap().as_bytes());
+                String::from_utf8(new).unwrap()
+            }
+            other => panic!("{other}"),
+        });
+        (text, mended)
+    }
+
+    const ROW_A: &str = r#""aa":{"ID":"aa","Backend":"claude","Status":"","LastUsed":"2026-01-31T23:45:41.123456789+09:00","Model":"","WorkDir":"","Title":"","Tags":null,"CreatedAt":"2026-01-31T23:35:40.9+09:00"}"#;
+    const ROW_B: &str = r#""bb":{"ID":"bb","Backend":"codex","Status":"","LastUsed":"0001-01-01T00:00:00Z","Model":"","WorkDir":"/p","Title":"\u003ct\u003e","Tags":["x"],"CreatedAt":"0001-01-01T00:00:00Z"}"#;
+
+    #[test]
+    fn an_index_that_is_missing_or_corrupt_is_made_anew_with_go_names_null_tags_and_times_as_found() {
+        let right = format!(r#"{{"version":1,"index":{{{ROW_A},{ROW_B}}}}}"#);
+        for index in [None, Some(""), Some("{\"version\":1,"), Some(r#"{"version":2,"index":{}}"#), Some("[1]")] {
+            let (text, mended) = made(index, Depth::Names);
+            assert_eq!(text.as_deref(), Some(right.as_str()), "{index:?}");
+            assert!(mended.anew.is_some());
+        }
+        let (text, mended) = made(Some(r#"{"version":1,"index":null}"#), Depth::Names);
+        assert_eq!((text.as_deref(), mended.added), (Some(right.as_str()), 2));
+        assert_eq!(made(Some(&right), Depth::Everything), (None, Mended::default()), "a right one is left alone");
+    }
+
+    #[test]
+    fn ghosts_go_missing_rows_come_and_all_other_bytes_stay() {
+        let index = format!(
+            "{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   \"ghost\": {{}},\n   {ROW_A},\n   \"dead\": null }} }}\n"
+        );
+        let (text, mended) = made(Some(&index), Depth::Everything);
+        let right = format!("{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   {ROW_A},\n   {ROW_B} }} }}\n");
+        assert_eq!(text.as_deref(), Some(right.as_str()));
+        assert_eq!(mended, Mended { added: 1, ghosts: 2, stale: 0, anew: None });
+    }
+
+    #[test]
+    fn stale_rows_are_mended_and_keep_what_is_not_known() {
+        let stale = ROW_A
+            .replace("2026-01-31T23:45:41.123456789+09:00", "2020-01-01T00:00:00Z")
+            .replace("\"Tags\":null", "\"Tags\":null,\"Later\": 7");
+        let index = format!(r#"{{"version":1,"index":{{{stale},{ROW_B}}}}}"#);
+        assert_eq!(made(Some(&index), Depth::Names).0, None, "rows of others are not read for a small change");
+        let (text, mended) = made(Some(&index), Depth::Everything);
+        let right = ROW_A.replace("\"Tags\":null", "\"Tags\":null,\"Later\": 7");
+        assert_eq!(text.unwrap(), format!(r#"{{"version":1,"index":{{{right},{ROW_B}}}}}"#));
+        assert_eq!(mended.stale, 1);
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_read_keeps_its_row_and_gets_none() {
+        let mut files = files(Some(&format!(r#"{{"version":1,"index":{{{ROW_A},{ROW_B}}}}}"#)));
+        files.put("sessions/aa.json", "{\"id\":", None);
+        files.put("sessions/cc.json", "{\"id\":", None);
+        assert_eq!(step(&files, &BTreeMap::new(), Depth::Everything).unwrap().0, None);
+    }
+
+    #[test]
+    fn rows_that_are_no_objects_and_doubled_rows_are_made_right() {
+        let index = format!(r#"{{"version":1,"index":{{"aa":{{"ID":"x"}},{ROW_B},"aa":null}}}}"#);
+        let (text, _) = made(Some(&index), Depth::Everything);
+        assert_eq!(text.unwrap(), format!(r#"{{"version":1,"index":{{{ROW_B},{ROW_A}}}}}"#));
+        assert!(row_in(index.as_bytes(), "aa").unwrap().is_null());
+    }
 }

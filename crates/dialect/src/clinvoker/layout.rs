@@ -36,3 +36,17 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
     index::compare(files, &documents, &mut found.problems);
     Ok(found)
 }
+
+/// Key of a session's document.
+pub(crate) fn key(id: &str) -> String {
+    format!("sessions/{id}.json")
+}
+
+/// Ids of all documents.
+pub(crate) fn documents(files: &dyn Files) -> Result<BTreeSet<String>> {
+    let is_one = |info: &crate::FileInfo| {
+        let id = info.stem(".json").filter(|id| id::is_valid(id) && info.is_file());
+        id.map(str::to_owned)
+    };
+    Ok(files.list("sessions")?.iter().filter_map(is_one).collect())
+}

@@ -6,8 +6,12 @@
 
 mod dialect;
 mod document;
+mod edit;
+mod go_json;
 mod index;
 mod layout;
+mod plan;
+mod row;
 
 pub mod display_name;
 pub mod id;

@@ -9,9 +9,12 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
-use crate::{Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support};
+use crate::{
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, Operation, Planned, Sample,
+    StoreIntention, Support,
+};
 
-use super::{header, layout, row};
+use super::{header, layout, plan, row};
 
 /// Sessions of open-agent-sdk.
 #[derive(Debug)]
@@ -141,6 +144,23 @@ impl Dialect for OpenAgentSdk {
             problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
         }
         Ok(())
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        use Operation::{Append, Delete, Fork, Rewind};
+        matches!(operation, Append | Rewind | Fork | Delete)
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::of_session(asked, intention)
+    }
+
+    fn creates_by_plan(&self) -> bool {
+        true
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+        plan::of_store(files, intention, chance)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{Json, Kind, Object, Raw};
 use boswell_model::{Facts, Instant, Settings};
 
 /// What stands in the place of a secret.
@@ -64,6 +64,19 @@ pub(crate) fn settings(object: &Object<'_>, settings: &mut Settings) {
     if let Some(provider) = object.get("provider") {
         settings.set_other("provider", String::from_utf8_lossy(provider.bytes()).into_owned());
     }
+}
+
+/// The options of a header that hold no secret, as an object, and how many others there are.
+pub(crate) fn harmless_options(header: Raw<'_>) -> (Json, usize) {
+    let mut kept = Json::object();
+    let mut left = 0;
+    for (name, value) in header.get("options").iter().flat_map(|options| options.members()) {
+        match HARMLESS.iter().find(|known| name.is(known)) {
+            Some(known) => kept = kept.with(known, value),
+            None => left += 1,
+        }
+    }
+    (kept, left)
 }
 
 fn option(object: &Object<'_>, key: &str) -> Option<String> {

@@ -11,13 +11,32 @@ use super::index;
 /// Finds every session by its file. The name of a project's folder is not decoded: the header says where it was held.
 pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
-    let projects = files.list("projects")?;
-    let mut folders: Vec<String> = projects.into_iter().filter(|info| info.is_folder()).map(|info| info.key).collect();
-    folders.push("sessions".to_owned());
-    for folder in folders {
+    for folder in folders(files)? {
         discover_in(files, &folder, &mut found)?;
     }
     Ok(found)
+}
+
+/// Every folder that may hold sessions: one for each project, and the flat one.
+pub(crate) fn folders(files: &dyn Files) -> Result<Vec<String>> {
+    let projects = files.list("projects")?;
+    let mut folders: Vec<String> = projects.into_iter().filter(|info| info.is_folder()).map(|info| info.key).collect();
+    folders.push("sessions".to_owned());
+    Ok(folders)
+}
+
+/// The folder of a project: only `/` is replaced.
+pub(crate) fn folder_for(project: &str) -> String {
+    format!("projects/{}", project.replace('/', "-"))
+}
+
+/// Sessions of one folder.
+pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<Located>> {
+    let is_one = |info: &crate::FileInfo| {
+        let id = info.stem(".jsonl").filter(|id| is_uuid(id) && info.is_file())?;
+        Some(Located::at(id, info, Framing::Lines))
+    };
+    Ok(files.list(folder)?.iter().filter_map(is_one).collect())
 }
 
 fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()> {

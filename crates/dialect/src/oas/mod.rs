@@ -4,9 +4,11 @@
 //! facts, not into views; [`redact_header`] hides them where a record is shown raw.
 
 mod dialect;
+mod encode;
 mod header;
 mod index;
 mod layout;
+mod plan;
 mod row;
 
 pub use dialect::OpenAgentSdk;

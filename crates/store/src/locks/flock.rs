@@ -1,21 +1,27 @@
 //! clinvoker's lock: an OS lock on a file that its holder unlinks when it lets go.
 //!
 //! Whoever waited on the unlinked file then holds a lock that nobody else can see. So after locking we look whether the
-//! path still leads to the file we locked, and start again if not. We never unlink it ourselves.
+//! path still leads to the file we locked, and start again if not. A holder that lets go first unlocks and then unlinks: in
+//! between we may lock a file that is gone a moment later, so [`AgentFlock::is_ours`] is asked again before every change.
+//! We never unlink it ourselves.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::Wait;
-use super::taking::try_until;
+use super::taking::try_every;
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+
+/// A busy clinvoker lets go for a moment only, and whoever waits inside the system gets it first.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// clinvoker's lock while it is held. Dropping it lets go; the file stays.
 #[derive(Debug)]
 pub struct AgentFlock {
     path: PathBuf,
-    _file: Box<dyn DiskFile>,
+    file: Box<dyn DiskFile>,
 }
 
 impl AgentFlock {
@@ -25,12 +31,12 @@ impl AgentFlock {
             durable::make_folders(disk, folder)?;
         }
         let mut held = None;
-        try_until(disk, wait, || {
+        try_every(disk, wait, (PAUSE, PAUSE), || {
             held = attempt(disk, path)?;
             Ok(held.is_some())
         })?;
         match held {
-            Some(file) => Ok(AgentFlock { path: path.to_owned(), _file: file }),
+            Some(file) => Ok(AgentFlock { path: path.to_owned(), file }),
             None => Err(Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
                 .because("another clinvoker or boswell process is writing to this store")
                 .hinting("try again when it has finished")),
@@ -41,6 +47,11 @@ impl AgentFlock {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Whether the path still leads to the file that we locked: otherwise others no longer see our lock.
+    pub fn is_ours(&self, disk: &dyn Disk) -> Result<bool> {
+        leads_to(disk, &self.path, self.file.as_ref())
+    }
 }
 
 fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
@@ -49,7 +60,11 @@ fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
     if !file.try_lock(LockMode::Exclusive).map_err(fault)? {
         return Ok(None);
     }
+    Ok(leads_to(disk, path, file.as_ref())?.then_some(file))
+}
+
+fn leads_to(disk: &dyn Disk, path: &Path, file: &dyn DiskFile) -> Result<bool> {
+    let fault = |error| Error::io(path.display(), "lock", error);
     let ours = file.stat().map_err(fault)?.identity;
-    let there = disk.stat(path).map_err(fault)?.map(|stat| stat.identity);
-    Ok((there == Some(ours)).then_some(file))
+    Ok(disk.stat(path).map_err(fault)?.is_some_and(|stat| stat.identity == ours))
 }

@@ -32,15 +32,19 @@ impl Owner {
 pub(crate) enum Held {
     Os(#[expect(dead_code, reason = "held for what dropping it does")] OsLock),
     Mkdir(MkdirLock),
-    Flock(#[expect(dead_code, reason = "held for what dropping it does")] AgentFlock),
+    Flock(AgentFlock),
 }
 
 impl Held {
-    /// Fails if somebody took it from us. Those of the system end with us alone.
-    pub(crate) fn still_ours(&self) -> Result<()> {
+    /// Fails if somebody took it from us: agents break locks that they think stale. Our own locks cannot be taken.
+    pub(crate) fn still_ours(&self, disk: &dyn Disk) -> Result<()> {
         match self {
+            Held::Os(_) => Ok(()),
             Held::Mkdir(lock) => lock.still_ours(),
-            Held::Os(_) | Held::Flock(_) => Ok(()),
+            Held::Flock(lock) if lock.is_ours(disk)? => Ok(()),
+            Held::Flock(_) => Err(Error::new(ErrorKind::Conflict, "a lock was taken from us while we worked")
+                .because("the agent removed its lock file, and may be writing")
+                .hinting("try again")),
         }
     }
 }
@@ -80,8 +84,18 @@ impl Taker<'_> {
 /// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
 ///
 /// The time that passes is counted in pauses: the clock may jump, a pause does not.
-pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
-    let mut pause = Duration::from_millis(5);
+pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
+    try_every(disk, wait, (Duration::from_millis(5), Duration::from_millis(50)), attempt)
+}
+
+/// The same with other waits: the first one, and the longest.
+pub(crate) fn try_every(
+    disk: &dyn Disk,
+    wait: Wait,
+    (first, longest): (Duration, Duration),
+    mut attempt: impl FnMut() -> Result<bool>,
+) -> Result<bool> {
+    let mut pause = first;
     let mut waited = Duration::ZERO;
     loop {
         if attempt()? {
@@ -96,6 +110,6 @@ pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, mut attempt: impl FnMut() -
         let now = pause.min(left);
         disk.pause(now);
         waited += now;
-        pause = (pause * 2).min(Duration::from_millis(50));
+        pause = (pause * 2).min(longest);
     }
 }

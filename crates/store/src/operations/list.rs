@@ -109,7 +109,8 @@ impl Runner {
     }
 
     fn looks_undoable(&self, op: &Operation) -> Result<bool> {
-        for (key, state) in op.final_states() {
+        let derived = |key: &str| op.derived.iter().any(|derived| derived == key);
+        for (key, state) in op.final_states().into_iter().filter(|(key, _)| !derived(key)) {
             let path = place(&op.root, &key)?;
             let is = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
             let good = match state {
@@ -122,7 +123,8 @@ impl Runner {
             }
         }
         for change in &op.changes {
-            if let Change::Write { after, .. } = change.inverse()
+            if let Change::Write { key, after, .. } = change.inverse()
+                && !derived(&key)
                 && !self.vault.has(after.sha256)?
             {
                 return Ok(false);

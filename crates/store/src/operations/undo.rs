@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use boswell_dialect::{StoreIntention, by_name};
 use boswell_model::{Error, ErrorKind, Result};
 
+use crate::backend::{BackendFiles, FsBackend};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Open, Stat, durable};
 use crate::runner::{
-    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place, shown,
+    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, lower, merge, place, shown,
 };
 use crate::vault::Reason;
+
+use super::becoming::Becoming;
 
 /// What to do about files that have grown since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +75,9 @@ impl<'a> Undoing<'a> {
         self.out.initial = self.current.clone();
         self.out.seen = self.stats()?;
         for change in self.op.changes.iter().rev() {
+            if self.follows(change) {
+                continue;
+            }
             match change {
                 Change::Write { key, .. } if self.merged.contains_key(key) => self.put_merged(&key.clone())?,
                 Change::Write { key, .. } | Change::Append { key, .. } if grown.contains(key) => {
@@ -84,13 +91,61 @@ impl<'a> Undoing<'a> {
                 }
             }
         }
+        self.derive()?;
         Ok(self.out)
+    }
+
+    /// Whether a change is about files that follow from others.
+    fn follows(&self, change: &Change) -> bool {
+        change.keys().iter().any(|key| self.is_derived(key))
+    }
+
+    fn is_derived(&self, key: &str) -> bool {
+        self.op.derived.iter().any(|derived| derived == key)
+    }
+
+    /// Makes files that follow from others anew, from what the others become: much may have happened to them since.
+    fn derive(&mut self) -> Result<()> {
+        let Some(dialect) = by_name(&self.op.session.dialect).filter(|_| !self.op.derived.is_empty()) else {
+            return Ok(());
+        };
+        let mut becoming = BTreeMap::new();
+        for change in &self.out.changes {
+            match change {
+                Change::Write { key, after, .. } => {
+                    let bytes = match self.out.contents.get(&after.sha256) {
+                        Some(Content::Bytes(bytes)) => bytes.clone(),
+                        _ => self.runner.vault.get(after.sha256)?,
+                    };
+                    becoming.insert(key.clone(), Some(bytes));
+                }
+                Change::Remove { key, .. } => {
+                    becoming.insert(key.clone(), None);
+                }
+                _ => {}
+            }
+        }
+        let backend = FsBackend::on(std::sync::Arc::clone(&self.runner.disk), &self.op.root);
+        let files = Becoming { files: &BackendFiles(&backend), becoming };
+        let planned = dialect.plan_store(&files, &StoreIntention::Index, self.runner.chance.as_ref())?;
+        let lowered = lower(self.runner.disk.as_ref(), &self.op.root, &planned.plan)?;
+        self.out.derived = planned.plan.derived;
+        self.out.contents.extend(lowered.contents);
+        self.out.seen.extend(lowered.seen);
+        for (key, state) in lowered.initial {
+            self.out.initial.entry(key).or_insert(state);
+        }
+        self.out.changes.extend(lowered.changes);
+        Ok(())
     }
 
     /// Looks whether every file is what the operation left; gives the keys of those that may have grown.
     fn compare(&mut self, newer: Newer) -> Result<HashSet<String>> {
         let mut grown = HashSet::new();
         for (key, left) in self.op.final_states() {
+            if self.is_derived(&key) {
+                continue;
+            }
             let is = self.current.get(&key).copied().unwrap_or(State::Absent);
             match (left, is) {
                 (State::File(left), State::File(is)) if left.same_content(&is) => {}

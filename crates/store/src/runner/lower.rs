@@ -35,6 +35,8 @@ pub(crate) struct Lowered {
     pub(crate) contents: HashMap<Digest, Content>,
     /// What each file was when it was looked at.
     pub(crate) seen: BTreeMap<String, Stat>,
+    /// Keys of files that follow from others.
+    pub(crate) derived: Vec<String>,
 }
 
 /// A file as the steps so far would have left it.
@@ -62,7 +64,8 @@ struct Lowering<'a> {
 
 /// Plays a plan through.
 pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered> {
-    let out = Lowered { kind: plan.kind.clone(), title: plan.title.clone(), ..Lowered::default() };
+    let (kind, title, derived) = (plan.kind.clone(), plan.title.clone(), plan.derived.clone());
+    let out = Lowered { kind, title, derived, ..Lowered::default() };
     let mut lowering = Lowering { disk, root, out, states: States::new(), files: HashMap::new() };
     for step in &plan.steps {
         lowering.step(step)?;

@@ -31,6 +31,8 @@ pub struct Operation {
     pub(crate) locks: Vec<LockSpec>,
     pub(crate) initial: States,
     pub(crate) changes: Vec<Change>,
+    /// Keys of files that follow from others.
+    pub(crate) derived: Vec<String>,
 }
 
 /// What became of a file.
@@ -104,6 +106,7 @@ impl Operation {
             .with_some("undoes", self.undoes.as_deref())
             .with("reason", self.reason.word())
             .with("locks", self.locks.iter().filter_map(lock_json).collect::<Vec<_>>())
+            .with_some("derived", (!self.derived.is_empty()).then(|| self.derived.clone()))
             .with("files", files.collect::<Vec<_>>())
             .with("changes", self.changes.iter().map(change_json).collect::<Vec<_>>())
     }
@@ -126,6 +129,12 @@ impl Operation {
             locks: raw.get("locks")?.items().map(read_lock).collect::<Option<_>>()?,
             initial: raw.get("files")?.items().map(file).collect::<Option<_>>()?,
             changes: raw.get("changes")?.items().map(read_change).collect::<Option<_>>()?,
+            derived: raw
+                .get("derived")
+                .iter()
+                .flat_map(|keys| keys.items())
+                .filter_map(|key| Some(key.text()?.into_owned()))
+                .collect(),
         })
     }
 }

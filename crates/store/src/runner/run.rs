@@ -114,6 +114,7 @@ impl Runner {
             locks: start.locks.clone(),
             initial: lowered.initial,
             changes: lowered.changes,
+            derived: lowered.derived,
         };
         // Keys that something is renamed to were not looked at: what they are below was not there.
         for key in op.final_states().into_keys() {
@@ -154,7 +155,7 @@ impl Runner {
             for (number, change) in op.changes.iter().enumerate() {
                 hands.ready(change)?;
                 // Agents break locks that are held too long: nothing is changed under one that is not ours any more.
-                held.iter().try_for_each(Held::still_ours)?;
+                held.iter().try_for_each(|lock| lock.still_ours(self.disk.as_ref()))?;
                 reached = number + 1;
                 hands.apply(number, change, Old::Linked)?;
             }

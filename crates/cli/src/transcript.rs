@@ -1,0 +1,62 @@
+//! Follows a session that holds no messages to the one that does.
+
+use boswell_dialect::{Depth, Operation, Support};
+use boswell_model::{Result, SessionRef};
+use boswell_store::{Resolved, Selector};
+
+use crate::machine::Machine;
+
+/// What following a link came to.
+pub(crate) enum Transcript {
+    /// The session speaks for itself, or `--side` chose it.
+    Own,
+    /// It is kept here.
+    There(Box<Resolved>),
+    /// It should be there, and is not.
+    Gone(SessionRef),
+}
+
+/// Where the conversation of a session is kept, if the session itself is only about it.
+pub(crate) fn of(machine: &Machine, found: &Resolved) -> Result<Transcript> {
+    let dialect = found.store.dialect();
+    if machine.side.is_some() || dialect.capabilities().support(Operation::Context) != Support::No {
+        return Ok(Transcript::Own);
+    }
+    let session = found.store.read(&found.located, Depth::Facts)?;
+    let Some(link) = dialect.links(session.facts(), &found.located.id).into_iter().next() else {
+        return Ok(Transcript::Own);
+    };
+    let other = SessionRef::new(link.dialect, &link.id);
+    let selector = Selector::Ref(link.dialect.to_owned(), link.id);
+    match machine.stores.resolve(&selector, &machine.env.cwd, None) {
+        Ok(there) if there.located.id == other.id => Ok(Transcript::There(Box::new(there))),
+        _ => Ok(Transcript::Gone(other)),
+    }
+}
+
+/// The session to read: its transcript where it is only about one. Says which one it went to, or that there is none.
+pub(crate) fn followed(machine: &Machine, found: Resolved) -> Result<Resolved> {
+    let (title, id) = (found.store.dialect().title(), found.located.id.clone());
+    match of(machine, &found)? {
+        Transcript::Own => Ok(found),
+        Transcript::There(there) => {
+            if !machine.quiet {
+                let reference = SessionRef::new(there.store.dialect().name(), &there.located.id);
+                crate::failure::say(&format!("{title} keeps no messages; this is {reference}, where they are"));
+            }
+            Ok(*there)
+        }
+        Transcript::Gone(other) => {
+            if !machine.quiet {
+                crate::failure::say(&gone(&id, &other));
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The sentence about a transcript that is not there.
+pub(crate) fn gone(id: &str, other: &SessionRef) -> String {
+    let other = other.to_string();
+    format!("the transcript {} of session {id} is not there: resume will start empty", other.escape_debug())
+}

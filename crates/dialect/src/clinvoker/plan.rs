@@ -1,0 +1,287 @@
+//! Intentions turned into changes of a document and of the index, both under clinvoker's own lock.
+
+use std::collections::BTreeMap;
+
+use boswell_model::json::{Kind, Raw};
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::{
+    Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition, Step, StoreIntention,
+    laid_out, unsupported,
+};
+
+use super::edit::{Edit, LAYOUT};
+use super::index::{self, Depth};
+use super::status::Status;
+use super::{go_json, id, layout};
+
+const LIMIT: u64 = 256 << 20;
+/// The backend that clinvoker itself takes where none is named.
+const BACKEND: &str = "claude";
+
+/// The lock of the whole store.
+pub(crate) fn lock() -> Vec<LockSpec> {
+    vec![LockSpec::AgentFlock { key: "sessions/store.lock".to_owned() }]
+}
+
+/// What has to happen to a session for an intention to come true.
+pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    match intention {
+        Intention::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
+            set_or_remove(edit, "title", title);
+            Vec::new()
+        }),
+        Intention::Tags(tags) => edited(asked, "tag", format!("tag it {}", tags.join(", ")), |edit| {
+            set_tags(edit, tags);
+            Vec::new()
+        }),
+        Intention::Status { status, message } => {
+            let Some(next) = Status::parse(status) else {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    format!("clinvoker has no status `{}`", status.escape_debug()),
+                )
+                .hinting("use `active`, `paused`, `completed` or `error`"));
+            };
+            edited(asked, "status", format!("set its status to {status}"), |edit| {
+                set_status(edit, next, message.as_deref())
+            })
+        }
+        Intention::Fork { new, .. } => fork(asked, new),
+        Intention::Delete => delete(asked),
+        _ => Err(unsupported(
+            "clinvoker",
+            "be changed like that",
+            "the conversation is with its backend: `boswell show` follows the link",
+        )),
+    }
+}
+
+/// What has to happen to the store for an intention to come true.
+pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    match intention {
+        StoreIntention::Create(new) => create(files, new, chance),
+        StoreIntention::Index => reindex(files),
+        StoreIntention::Move { .. } => Err(unsupported(
+            "clinvoker",
+            "be moved",
+            "its documents name the folder of their sessions and are filed under none",
+        )),
+    }
+}
+
+/// A document with changes, and the index that follows from it.
+fn edited(
+    asked: &Asked<'_>,
+    kind: &str,
+    title: String,
+    change: impl FnOnce(&mut Edit) -> Vec<String>,
+) -> Result<Planned> {
+    let (key, bytes) = document(asked)?;
+    let mut edit = Edit::of(&bytes)?;
+    let remarks = change(&mut edit);
+    let mut plan = Plan::new(kind, title);
+    let new = edit.bytes();
+    if new != bytes {
+        // The whole of it stands for `old`, so that a change by somebody who takes no lock is noticed.
+        plan = plan.step(Step::Edit { key, at: Some(0), old: bytes, new: new.clone(), modified: Modified::Now });
+        plan = with_index(plan, asked.files, BTreeMap::from([(asked.located.id.clone(), Some(new))]))?;
+    }
+    Ok(Planned { plan, remarks, ..Planned::default() })
+}
+
+fn document(asked: &Asked<'_>) -> Result<(String, Vec<u8>)> {
+    let key = asked.located.key.clone().unwrap_or_else(|| layout::key(&asked.located.id));
+    match asked.files.read_whole(&key, LIMIT)? {
+        Some(bytes) => Ok((key, bytes)),
+        None => {
+            Err(Error::new(ErrorKind::NotFound, format!("the session `{}` is not there any more", asked.located.id))
+                .hinting("see the sessions with `boswell list --hidden`"))
+        }
+    }
+}
+
+fn with_index(plan: Plan, files: &dyn Files, changes: BTreeMap<String, Option<Vec<u8>>>) -> Result<Plan> {
+    let (step, _) = index::step(files, &changes, Depth::Names)?;
+    Ok(match step {
+        Some(step) => plan.step(step).deriving(index::KEY),
+        None => plan,
+    })
+}
+
+fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
+    if text.is_empty() { edit.remove(key) } else { edit.set_text(key, text) }
+}
+
+/// Tags that stay keep their bytes; what is no text is not clinvoker's and stays as well.
+fn set_tags(edit: &mut Edit, tags: &[String]) {
+    let mut items: Vec<Vec<u8>> = Vec::new();
+    let mut there: Vec<String> = Vec::new();
+    let known = edit.get("tags").filter(|known| known.kind() == Kind::Array);
+    let before = known.map(|known| known.bytes().to_vec());
+    for item in known.iter().flat_map(|known| known.items()) {
+        match item.text() {
+            Some(text) if !tags.iter().any(|tag| *tag == text) || there.iter().any(|tag| *tag == text) => {}
+            Some(text) => {
+                items.push(item.bytes().to_vec());
+                there.push(text.into_owned());
+            }
+            None => items.push(item.bytes().to_vec()),
+        }
+    }
+    items.extend(tags.iter().filter(|tag| !there.contains(tag)).map(|tag| go_json::string(tag)));
+    let kept = before.as_deref().is_some_and(|before| Raw::trusted(before).items().map(|i| i.bytes()).eq(items.iter()));
+    if items.is_empty() {
+        edit.remove("tags");
+    } else if !kept {
+        let array = laid_out::array(&items, edit.gap());
+        edit.set("tags", &array);
+    }
+}
+
+fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<String> {
+    let before = edit.get("status").and_then(|status| Status::parse(&status.text()?));
+    edit.set_text("status", next.word());
+    // The message of an earlier failure stays, as clinvoker leaves it, unless there is a new one.
+    if let Some(message) = message {
+        set_or_remove(edit, "error_message", message);
+    }
+    match before {
+        Some(before) if before != next && !before.may_become(next) => vec![format!(
+            "clinvoker's design knows no way from {} to {}; it resumes the session all the same",
+            before.word(),
+            next.word()
+        )],
+        _ => Vec::new(),
+    }
+}
+
+/// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt, turns and use stay behind.
+fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
+    let (_, bytes) = document(asked)?;
+    let source = Edit::of(&bytes)?;
+    let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
+    let text = |key: &str| source.get(key).filter(|value| value.kind() == Kind::String && !value.is(""));
+    let project = if new.project.is_empty() { token("working_dir") } else { Some(go_json::string(&new.project)) };
+    let fresh = Fresh {
+        backend: text("backend").map_or_else(|| go_json::string(BACKEND), |backend| backend.bytes().to_vec()),
+        working_dir: project.filter(|dir| Raw::trusted(dir).kind() == Kind::String),
+        model: text("model").map(|model| model.bytes().to_vec()),
+        tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
+        title: new.title.as_deref(),
+        parent: Some(&asked.located.id),
+        metadata: token("metadata").filter(|map| Raw::trusted(map).members().next().is_some()),
+    };
+    let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.chance)?;
+    let title = format!("fork clinvoker:{} as {id}", asked.located.id);
+    let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".to_owned()];
+    Ok(Planned {
+        plan: Plan { kind: "fork".to_owned(), title, ..plan },
+        session: Some(id),
+        remarks,
+        ..Planned::default()
+    })
+}
+
+fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+    let fresh = Fresh {
+        backend: go_json::string(new.backend.as_deref().unwrap_or(BACKEND)),
+        working_dir: Some(go_json::string(&new.project)),
+        title: new.title.as_deref(),
+        parent: new.parent.as_deref(),
+        ..Fresh::default()
+    };
+    let (id, plan) = born(files, new.id.as_deref(), &fresh, chance)?;
+    let title = format!("make clinvoker:{id}");
+    Ok(Planned { plan: Plan { kind: "new".to_owned(), title, ..plan }, session: Some(id), ..Planned::default() })
+}
+
+/// A session that begins: tokens of what it starts with.
+#[derive(Debug, Default)]
+struct Fresh<'a> {
+    backend: Vec<u8>,
+    working_dir: Option<Vec<u8>>,
+    model: Option<Vec<u8>>,
+    tags: Option<Vec<u8>>,
+    title: Option<&'a str>,
+    parent: Option<&'a str>,
+    metadata: Option<Vec<u8>>,
+}
+
+fn born(files: &dyn Files, asked: Option<&str>, fresh: &Fresh<'_>, chance: &dyn Chance) -> Result<(String, Plan)> {
+    let id = asked.map_or_else(|| format!("{}{}", chance.hex16(), chance.hex16()), str::to_owned);
+    if !id::is_valid(&id) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
+            .because("clinvoker's ids are 32 hex digits, and `index` is the name of its index")
+            .hinting("leave --id out to have one made"));
+    }
+    let key = layout::key(&id);
+    if files.stat(&key)?.is_some() {
+        return Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
+            .hinting("leave --id out to have one made"));
+    }
+    let now = go_json::time(chance.now());
+    let zero = b"0".to_vec();
+    let usage = laid_out::object(&[("input_tokens", zero.clone()), ("output_tokens", zero)], LAYOUT);
+    let mut members = vec![
+        ("id", go_json::string(&id)),
+        ("backend", fresh.backend.clone()),
+        ("created_at", now.clone()),
+        ("last_used", now),
+        ("working_dir", fresh.working_dir.clone().unwrap_or_else(|| b"\"\"".to_vec())),
+    ];
+    members.extend(fresh.model.clone().map(|model| ("model", model)));
+    members.push(("status", go_json::string(Status::Active.word())));
+    members.push(("token_usage", usage));
+    members.extend(fresh.tags.clone().map(|tags| ("tags", tags)));
+    members.extend(fresh.title.filter(|title| !title.is_empty()).map(|title| ("title", go_json::string(title))));
+    members.extend(fresh.parent.map(|parent| ("parent_id", go_json::string(parent))));
+    members.extend(fresh.metadata.clone().map(|map| ("metadata", map)));
+    let bytes = Edit::new(&members).bytes();
+    let plan = Plan::default().requiring(Precondition::Absent { key: key.clone() }).step(Step::Put {
+        key,
+        bytes: bytes.clone(),
+        mode: Some(0o600),
+        modified: Modified::Now,
+    });
+    Ok((id.clone(), with_index(plan, files, BTreeMap::from([(id, Some(bytes))]))?))
+}
+
+fn delete(asked: &Asked<'_>) -> Result<Planned> {
+    let id = &asked.located.id;
+    let key = asked.located.key.clone().unwrap_or_else(|| layout::key(id));
+    let plan = Plan::new("delete", format!("delete clinvoker:{id}")).step(Step::remove(key));
+    let plan = with_index(plan, asked.files, BTreeMap::from([(id.clone(), None)]))?;
+    let mut remarks = Vec::new();
+    if let Some((backend, session)) = asked.facts.agent.as_ref().zip(asked.facts.external_ids.get("backend")) {
+        remarks.push(format!(
+            "the transcript stays with {}: `boswell delete {}:{}` would remove it",
+            backend.escape_debug(),
+            backend.escape_debug(),
+            session.escape_debug()
+        ));
+    }
+    let beside = format!("sessions/{id}");
+    if asked.files.stat(&beside)?.is_some_and(|info| info.is_folder()) {
+        remarks.push(format!("the folder `{}` beside it is not clinvoker's and stays", beside.escape_debug()));
+    }
+    Ok(Planned { plan, remarks, ..Planned::default() })
+}
+
+fn reindex(files: &dyn Files) -> Result<Planned> {
+    let (step, mended) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
+    let plan = Plan::new("index", "write clinvoker's index anew from its documents");
+    let Some(step) = step else { return Ok(Planned::of(plan)) };
+    let mut remarks = Vec::new();
+    remarks.extend(mended.anew.map(|why| format!("{why}: made from the documents")));
+    for (count, what) in [
+        (mended.added, "documents had no row"),
+        (mended.ghosts, "rows had no document"),
+        (mended.stale, "rows were stale"),
+    ] {
+        if count > 0 {
+            remarks.push(format!("{count} {what}"));
+        }
+    }
+    Ok(Planned { plan: plan.step(step).deriving(index::KEY), remarks, ..Planned::default() })
+}

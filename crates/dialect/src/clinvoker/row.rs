@@ -1,0 +1,84 @@
+//! A row of the index: nine fields of a document under the names of Go's struct.
+
+use boswell_model::json::{Kind, Raw, set_member};
+
+use crate::laid_out;
+
+use super::go_json::{self, NEVER};
+
+/// The fields of a row in Go's order, and the members of a document that they come from; the id is the file's name.
+const FIELDS: [(&str, &str); 8] = [
+    ("Backend", "backend"),
+    ("Status", "status"),
+    ("LastUsed", "last_used"),
+    ("Model", "model"),
+    ("WorkDir", "working_dir"),
+    ("Title", "title"),
+    ("Tags", "tags"),
+    ("CreatedAt", "created_at"),
+];
+
+/// What the index should say of a document: each field with its token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row(Vec<(&'static str, Vec<u8>)>);
+
+impl Row {
+    /// The row of a document; none if it is no JSON object, which clinvoker would skip as well.
+    pub(crate) fn of(id: &str, document: &[u8]) -> Option<Row> {
+        let document = Raw::parse(document).ok().filter(|raw| raw.kind() == Kind::Object)?;
+        let mut fields = vec![("ID", go_json::string(id))];
+        for (name, member) in FIELDS {
+            let value = document.get(member);
+            let token = match name {
+                "Tags" => tags(value),
+                // Times keep their nanoseconds and offset.
+                "LastUsed" | "CreatedAt" => text(value).unwrap_or_else(|| go_json::string(NEVER)),
+                _ => text(value).unwrap_or_else(|| b"\"\"".to_vec()),
+            };
+            fields.push((name, token));
+        }
+        Some(Row(fields))
+    }
+
+    /// The row, compact.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        laid_out::object(&self.0, b"")
+    }
+
+    /// The row that stands there with its wrong fields replaced; none if none is wrong.
+    pub(crate) fn mended(&self, row: &[u8]) -> Option<Vec<u8>> {
+        if Raw::trusted(row).kind() != Kind::Object {
+            return Some(self.bytes());
+        }
+        let mut new = row.to_vec();
+        for (name, want) in &self.0 {
+            if !Raw::trusted(&new).get(name).is_some_and(|is| same(is, Raw::trusted(want))) {
+                new = set_member(&new, &[name], want).unwrap_or_else(|_| self.bytes());
+            }
+        }
+        (new != row).then_some(new)
+    }
+}
+
+fn text(value: Option<Raw<'_>>) -> Option<Vec<u8>> {
+    value.filter(|value| value.kind() == Kind::String).map(|value| value.bytes().to_vec())
+}
+
+fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
+    match value.filter(|value| value.kind() == Kind::Array) {
+        Some(tags) => laid_out::array(&tags.items().map(|tag| tag.bytes().to_vec()).collect::<Vec<_>>(), b""),
+        None => b"null".to_vec(),
+    }
+}
+
+/// Whether two values say the same: strings by their text, lists item by item.
+fn same(a: Raw<'_>, b: Raw<'_>) -> bool {
+    match (a.kind(), b.kind()) {
+        (Kind::String, Kind::String) => a.text() == b.text(),
+        (Kind::Array, Kind::Array) => {
+            a.items().count() == b.items().count()
+                && a.items().zip(b.items()).all(|(a, b)| a.text() == b.text() && a.kind() == b.kind())
+        }
+        (a, b) => a == b && a == Kind::Null,
+    }
+}
