@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
@@ -191,6 +191,22 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
     }
 
+    /// The folder that a change of the whole store happens in, where that is more than its root: the agent may keep a part of
+    /// its state beside it. Keys of the plan are below this folder.
+    fn reach(&self, root: &Path, _intention: &StoreIntention) -> PathBuf {
+        root.to_owned()
+    }
+
+    /// After how many days the agent itself deletes sessions that were not changed since; none if it never does.
+    fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Files of the project as they stood at an entry, where the agent keeps copies of them.
+    fn files_at(&self, _located: &Located, _view: &SessionView<'_>, _entry: Slot) -> Result<Option<FilesThen>> {
+        Ok(None)
+    }
+
     /// Files that an entry read or changed through a tool.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
         view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()
@@ -334,6 +350,17 @@ pub struct MemoryFile {
     pub is_index: bool,
     /// Its length.
     pub size: u64,
+}
+
+/// Files of a project at an entry, as an agent's own copies have them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FilesThen {
+    /// The prompt that they were recorded for.
+    pub prompt: String,
+    /// Path, relative to the session's folder unless it lies outside, and key of its copy; none if there was no file.
+    pub files: Vec<(String, Option<String>)>,
+    /// Keys of every copy of each of these files: what stands in one of them can be got back.
+    pub known: Vec<(String, String)>,
 }
 
 /// What two refs of one conversation are to each other.

@@ -26,8 +26,8 @@ pub mod unknown;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
-    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
-    tool_paths,
+    Dialect, FilesThen, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile,
+    SideKind, tool_paths,
 };
 pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
 pub use environment::Environment;

@@ -3,7 +3,7 @@
 use boswell_dialect::{Asked, Depth, Intention, Located, Planned, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-use crate::backend::BackendFiles;
+use crate::backend::{BackendFiles, FsBackend};
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
@@ -27,7 +27,11 @@ impl Store {
     /// The same for an intention about the whole store.
     pub fn plan_store(&self, intention: &StoreIntention) -> Result<Planned> {
         let chance = self.writing()?.chance.as_ref();
-        self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance)
+        let reach = self.dialect().reach(self.root(), intention);
+        if reach == self.root() {
+            return self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance);
+        }
+        self.dialect().plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
     }
 
     fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
@@ -63,7 +67,7 @@ impl Runner {
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
         let locks = dialect.locks(located, intention);
-        self.carry(store, &session, reason, locks, || {
+        self.carry(store.root(), &session, reason, locks, || {
             let located = store.look_again(located)?;
             store.plan(&located, intention)
         })
@@ -77,23 +81,24 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        self.carry(store, &session, Reason::Before, dialect.store_locks(intention), || store.plan_store(intention))
+        let reach = dialect.reach(store.root(), intention);
+        self.carry(&reach, &session, Reason::Before, dialect.store_locks(intention), || store.plan_store(intention))
     }
 
     fn carry(
         &self,
-        store: &Store,
+        root: &std::path::Path,
         session: &SessionRef,
         reason: Reason,
         locks: Vec<boswell_dialect::LockSpec>,
         plan: impl FnOnce() -> Result<Planned>,
     ) -> Result<CarriedOut> {
         let mut planned = None;
-        let start = Start { root: store.root(), session, reason, undoes: None, locks };
+        let start = Start { root, session, reason, undoes: None, locks };
         let operation = self.operate(&start, || {
             let it = planned.insert(plan()?);
-            self.check(store.root(), &it.plan.preconditions)?;
-            lower(self.disk.as_ref(), store.root(), &it.plan)
+            self.check(root, &it.plan.preconditions)?;
+            lower(self.disk.as_ref(), root, &it.plan)
         })?;
         match planned {
             Some(planned) => Ok(CarriedOut { operation, planned }),

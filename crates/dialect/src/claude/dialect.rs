@@ -1,14 +1,17 @@
 //! Claude Code's answers to the contract of dialects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, Result, SessionView, Slot, Tip, View};
 
-use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, tip, view};
+use super::{
+    branch, check, context, discover, file_history, fold, head, move_project, native_index, recognise, render, resume,
+    settings, side_files, tip, view,
+};
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
-    SideFile, Support,
+    Capabilities, Chance, Dialect, Environment, Files, FilesThen, Found, Likeness, Located, MemoryFile, Operation,
+    Planned, ResumeCommand, Sample, SideFile, StoreIntention, Support, unsupported,
 };
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
@@ -113,6 +116,32 @@ impl Dialect for Claude {
 
     fn memory(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {
         side_files::memory(files)
+    }
+
+    fn reach(&self, root: &Path, intention: &StoreIntention) -> PathBuf {
+        match (intention, root.parent()) {
+            // The table of projects lies beside the folder unless a variable says where both are.
+            (StoreIntention::Move { .. }, Some(above)) if root.file_name().is_some_and(|name| name == ".claude") => {
+                above.to_owned()
+            }
+            _ => root.to_owned(),
+        }
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
+        match intention {
+            StoreIntention::Move { from, to } => move_project::plan(files, from, to),
+            StoreIntention::Index => native_index::plan(files),
+            _ => Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`")),
+        }
+    }
+
+    fn deletes_after(&self, files: &dyn Files) -> Result<Option<u64>> {
+        settings::deletes_after(files).map(Some)
+    }
+
+    fn files_at(&self, located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<Option<FilesThen>> {
+        file_history::files_at(located, view, entry).map(Some)
     }
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {

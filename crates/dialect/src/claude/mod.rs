@@ -13,6 +13,8 @@ mod dialect;
 mod discover;
 mod fold;
 mod head;
+mod move_project;
+mod native_index;
 mod pairing;
 mod prompt;
 mod recognise;
@@ -32,6 +34,7 @@ mod matrix;
 pub mod file_history;
 pub mod live;
 pub mod project_key;
+pub mod settings;
 
 pub use dialect::Claude;
 pub use project_key::project_key;

@@ -5,12 +5,14 @@
 //! verified whenever they are read. Several records may speak of one copy; it goes when none does any more.
 
 mod copies;
+mod kept;
 mod object;
 mod record;
 mod retention;
 
 pub(crate) use copies::Copied;
 pub use copies::Vault;
+pub use kept::{Keeping, Kept, KeptFile};
 pub(crate) use record::session_ref;
 pub use record::{Reason, VaultRecord};
 pub use retention::{Expired, Purged, Retention};
