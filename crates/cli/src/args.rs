@@ -95,6 +95,8 @@ pub(crate) enum Command {
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
     Index(command::index::IndexArgs),
+    Move(command::moving::MoveArgs),
+    Keep(command::keep::KeepArgs),
     Completions(command::completions::CompletionsArgs),
     #[command(name = "__complete", hide = true)]
     Offer(command::completions::OfferArgs),

@@ -3,8 +3,10 @@
 mod args;
 mod command;
 mod failure;
+mod fate;
 mod ghosts;
 mod history;
+mod keep_state;
 mod library;
 mod machine;
 mod output;
@@ -12,6 +14,7 @@ mod pager;
 mod progress;
 mod shape;
 mod terminal;
+mod timer;
 mod when;
 
 use std::process::ExitCode;

@@ -138,6 +138,11 @@ impl Store {
         self.dialect.memory(&BackendFiles(self.backend()))
     }
 
+    /// After how many days its agent deletes sessions that were not changed since; none if it never does.
+    pub fn deletes_after(&self) -> Result<Option<u64>> {
+        self.dialect.deletes_after(&BackendFiles(self.backend()))
+    }
+
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.
     pub fn file(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         BackendFiles(self.backend()).read_whole(key, limit)
