@@ -361,6 +361,8 @@ pub struct FilesThen {
     pub files: Vec<(String, Option<String>)>,
     /// Keys of every copy of each of these files: what stands in one of them can be got back.
     pub known: Vec<(String, String)>,
+    /// What the agent itself left in each of these files, one edit after the other.
+    pub written: Vec<(String, String)>,
 }
 
 /// What two refs of one conversation are to each other.

@@ -11,6 +11,7 @@ pub(crate) mod completions;
 pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod export;
+pub(crate) mod file_copies;
 pub(crate) mod files;
 pub(crate) mod fork;
 pub(crate) mod index;

@@ -88,8 +88,12 @@ impl FileHistory {
 /// The tracked files of a session as they stood at the prompt that an entry belongs to.
 pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<FilesThen> {
     let mut history = FileHistory::default();
+    let mut written = Vec::new();
     for slot in view.log.slots() {
-        view.with_object(slot, |object| history.add(object))?;
+        view.with_object(slot, |object| {
+            history.add(object);
+            written.extend(left_behind(object));
+        })?;
     }
     let label = |slot: Slot| view.log.label(slot).into_owned();
     let prompt = view.tree.ancestors(entry).map(label).find(|id| history.prompts.contains_key(id));
@@ -117,7 +121,25 @@ pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -
     }
     known.sort();
     known.dedup();
-    Ok(FilesThen { prompt, files: files.into_iter().collect(), known })
+    written.retain(|(path, _)| files.contains_key(path));
+    Ok(FilesThen { prompt, files: files.into_iter().collect(), known, written })
+}
+
+/// What an edit left in a file, as its result tells: the path as snapshots name it, and the text.
+fn left_behind(object: &Object<'_>) -> Option<(String, String)> {
+    let result = object.get("toolUseResult")?;
+    let text = |key: &str| result.get(key)?.text();
+    let path = text("filePath")?;
+    let after = match (text("originalFile"), text("oldString"), text("newString")) {
+        (Some(before), Some(old), Some(new)) if !old.is_empty() => {
+            let all = result.get("replaceAll").and_then(|all| all.bool()) == Some(true);
+            if all { before.replace(&*old, &new) } else { before.replacen(&*old, &new, 1) }
+        }
+        _ => text("content")?.into_owned(),
+    };
+    let cwd = object.text("cwd").unwrap_or_default();
+    let inside = path.strip_prefix(&*cwd).and_then(|rest| rest.strip_prefix('/')).filter(|_| !cwd.is_empty());
+    Some((inside.unwrap_or(&path).to_owned(), after))
 }
 
 /// Whether it says what it was, and its copy is a name and not a way elsewhere.
