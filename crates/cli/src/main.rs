@@ -1,6 +1,7 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
 mod args;
+mod checkout_of;
 mod command;
 mod failure;
 mod fate;

@@ -19,6 +19,8 @@ pub(crate) mod keep;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod memory;
+pub(crate) mod memory_change;
+pub(crate) mod memory_check;
 pub(crate) mod moving;
 pub(crate) mod narrow;
 pub(crate) mod native_index;
