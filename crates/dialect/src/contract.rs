@@ -207,6 +207,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
+    /// Subagents of a session, with the calls that started them.
+    fn subagents(&self, _files: &dyn Files, _located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        Ok(Vec::new())
+    }
+
+    /// Key of the file that holds the whole output of a tool, where the record has only its beginning.
+    fn spilled(&self, _located: &Located, _object: &Object<'_>) -> Option<String> {
+        None
+    }
+
     /// Files that an entry read or changed through a tool.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
         view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()
@@ -350,6 +360,17 @@ pub struct MemoryFile {
     pub is_index: bool,
     /// Its length.
     pub size: u64,
+}
+
+/// A subagent of a session.
+#[derive(Debug, Clone)]
+pub struct Subagent {
+    /// Where its log is.
+    pub located: Located,
+    /// Id of the call that started it.
+    pub call: Option<String>,
+    /// What it was told to do, in a few words.
+    pub task: Option<String>,
 }
 
 /// Files of a project at an entry, as an agent's own copies have them.

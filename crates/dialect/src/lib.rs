@@ -27,7 +27,7 @@ pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
     Dialect, FilesThen, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile,
-    SideKind, tool_paths,
+    SideKind, Subagent, tool_paths,
 };
 pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
 pub use environment::Environment;

@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support};
-use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
+use boswell_dialect::{
+    Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
+};
+use boswell_model::{Error, ErrorKind, Facts, Problem, Result, Slot};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::Blobs;
 use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
+
+/// The largest output of a tool that is read back.
+const LARGEST_OUTPUT: u64 = 256 << 20;
 
 /// What you open and list: the sessions of one agent in one place.
 #[derive(Debug, Clone)]
@@ -131,6 +136,20 @@ impl Store {
     /// Files that belong to a session beside its log.
     pub fn side_files(&self, located: &Located) -> Result<Vec<SideFile>> {
         self.dialect.side_files(&BackendFiles(self.backend()), located)
+    }
+
+    /// Subagents of a session, with the calls that started them.
+    pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
+        self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())
+    }
+
+    /// The whole output of a tool where a record has only its beginning; none where it has all, or where it is gone.
+    pub fn spilled(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
+        let key = session.view().with_object(slot, |object| self.dialect.spilled(session.located(), object))?.flatten();
+        match key {
+            Some(key) => self.file(&key, LARGEST_OUTPUT),
+            None => Ok(None),
+        }
     }
 
     /// Memory files of every project.

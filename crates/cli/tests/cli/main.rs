@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod bench;
+mod claude_files;
 mod corpus;
 mod damage;
 mod help;

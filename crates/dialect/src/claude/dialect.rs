@@ -7,11 +7,11 @@ use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, 
 
 use super::{
     branch, check, context, discover, file_history, fold, head, move_project, native_index, recognise, render, resume,
-    settings, side_files, tip, view,
+    settings, side_files, subagents, tip, view,
 };
 use crate::{
     Capabilities, Chance, Dialect, Environment, Files, FilesThen, Found, Likeness, Located, MemoryFile, Operation,
-    Planned, ResumeCommand, Sample, SideFile, StoreIntention, Support, unsupported,
+    Planned, ResumeCommand, Sample, SideFile, StoreIntention, Subagent, Support, unsupported,
 };
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
@@ -142,6 +142,14 @@ impl Dialect for Claude {
 
     fn files_at(&self, located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<Option<FilesThen>> {
         file_history::files_at(located, view, entry).map(Some)
+    }
+
+    fn subagents(&self, files: &dyn Files, located: &Located, view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        subagents::of(files, located, view)
+    }
+
+    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
+        subagents::spilled(located, object)
     }
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {

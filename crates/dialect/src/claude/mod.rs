@@ -23,6 +23,7 @@ mod resume;
 mod sessions_index;
 mod siblings;
 mod side_files;
+mod subagents;
 mod tip;
 mod view;
 
