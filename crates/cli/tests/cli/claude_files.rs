@@ -175,6 +175,11 @@ fn memory_check_finds_what_is_wrong_and_what_nobody_loads() {
     let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, ["dead_link", "long_index", "repeated", "missing_file"], "{found:?}");
     assert!(found[1].1.contains("`Far below` (line 204)") && found[3].1.contains("src/gone.rs"), "{found:?}");
+    write(&root(&bench).join(format!("projects/{}/{ID}.jsonl", key(tree.to_str().unwrap()))), format!("{{\"parentUuid\":null,\"type\":\"user\",\"uuid\":\"u\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"{}\",\"message\":{{\"role\":\"user\",\"content\":\"hi\"}}}}\n", tree.display()).as_bytes());
+    let projects = bench.run(["projects", "--json"]).ends(0).of_type("project");
+    assert_eq!(projects[0]["repository"], main.to_str().unwrap(), "a worktree belongs to its repository");
+    let listed = bench.run(["list", "--project", main.to_str().unwrap(), "--json"]).ends(0).of_type("session");
+    assert_eq!(listed.len(), 1, "sessions of worktrees are the repository's");
     let in_tree = problems(&[tree.to_str().unwrap(), "check"]);
     assert!(in_tree.iter().any(|(word, text)| word == "orphaned" && text.contains("is not loaded")), "{in_tree:?}");
     // What a worktree adds goes where all checkouts find it.

@@ -244,12 +244,11 @@ impl Moving<'_> {
     /// The client's table of projects, where trust and permissions stand.
     fn table(&mut self, key: &str) -> Result<()> {
         let Some(bytes) = self.files.read_whole(key, LIMIT)? else { return Ok(()) };
-        let Some(projects) =
-            Raw::parse(&bytes).ok().and_then(|raw| raw.get("projects")).map(|raw| raw.bytes().to_vec())
-        else {
-            self.remark(format!("`{key}` has no table of projects that could be read, and stays as it is"));
+        let Ok(whole) = Raw::parse(&bytes) else {
+            self.remark(format!("`{key}` cannot be read, and stays as it is"));
             return Ok(());
         };
+        let Some(projects) = whole.get("projects").map(|raw| raw.bytes().to_vec()) else { return Ok(()) };
         let mut members: Vec<Member> = Vec::new();
         if scan_object(&projects, &mut members).is_err() {
             return Ok(());
