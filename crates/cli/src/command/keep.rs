@@ -23,7 +23,7 @@ use crate::{failure, timer};
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
-/// Keep copies of sessions as they change, so that an agent's own clean-up loses nothing
+/// Keep copies of sessions, so that an agent's own clean-up loses nothing
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell keep on --dry-run    what would be put into the agent's settings
