@@ -165,9 +165,8 @@ struct Shown<'a> {
 impl Shown<'_> {
     /// Prints the page, or the lines of it that were asked for; gives 1 if it was shown.
     fn print(&self, action: &Action<'_>, out: &mut Output) -> Result<usize> {
-        match action {
-            Action::Search(query) => return self.matches(query, out),
-            _ => {}
+        if let Action::Search(query) = action {
+            return self.matches(query, out);
         }
         let lines = self.text.lines().count();
         let loaded = if self.is_index { lines.min(LOADED_LINES) } else { 0 };

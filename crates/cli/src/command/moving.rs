@@ -14,7 +14,7 @@ use crate::machine::{Machine, runs_since};
 use crate::output::Output;
 use crate::terminal::one_line;
 
-/// Let sessions, memory and history follow a moved project; shows its plan unless --apply
+/// Let sessions, memory and history follow a project folder that moved
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell move ~/old/api ~/new/api            what would change

@@ -1,9 +1,9 @@
 //! Keeping copies: what an agent deletes behind our back can be put back, exactly.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use boswell_testkit::disk::{read, write};
+use boswell_testkit::disk::{list, read, set_modified, write};
 
 use crate::bench::Bench;
 
@@ -16,6 +16,27 @@ fn line(id: &str, number: usize, parent: Option<usize>, text: &str) -> String {
     format!(
         "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"{id}-{number}\",\"timestamp\":\"2026-01-01T00:00:0{number}.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{id}\"}}\n"
     )
+}
+
+/// Every file below a folder, in order.
+pub(crate) fn below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in list(&folder) {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+pub(crate) fn modified(path: &Path) -> SystemTime {
+    path.metadata().unwrap().modified().unwrap()
 }
 
 /// A client's folder with one session and everything that can lie beside it, and secrets that must not be copied.
@@ -49,11 +70,10 @@ impl Client<'_> {
         self.root.join(format!("projects/-w/{ID}.jsonl"))
     }
 
-    fn age(&self, path: &Path, days: u64) {
-        let time = SystemTime::now() - Duration::from_secs(days * 86_400);
-        #[expect(clippy::disallowed_methods, reason = "a test sets the time of a file")]
-        let file = std::fs::File::options().append(true).open(path).unwrap();
-        file.set_modified(time).unwrap();
+    /// Makes a file so much older than it is.
+    fn age(&self, path: &Path, days: i64) {
+        let since = modified(path).duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        set_modified(path, since.as_millis() as i64 - days * 86_400_000);
     }
 
     /// What the client's own clean-up does: without a word.
@@ -64,20 +84,8 @@ impl Client<'_> {
     }
 
     fn files(&self) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if !path.ends_with("session.key") {
-                    found.push((path.clone(), read(&path), std::fs::metadata(&path).unwrap().modified().unwrap()));
-                }
-            }
-        }
-        found.sort();
-        found
+        let files = below(&self.root).into_iter().filter(|path| !path.ends_with("session.key"));
+        files.map(|path| (path.clone(), read(&path), modified(&path))).collect()
     }
 
     fn kept(&self, id: &str) -> serde_json::Value {
@@ -112,25 +120,36 @@ fn what_the_agent_deletes_is_put_back_with_all_that_lay_beside_it() {
     bench.run(["restore", &format!("claude:{ID}")]).ends(3).says("nothing of claude:");
 }
 
+/// A session that was kept, swept by its agent and restored: the file that a client resumes.
+pub(crate) fn restored(bench: &Bench) -> PathBuf {
+    let client = Client::new(bench);
+    bench.run(["keep", "on"]).ends(0);
+    client.sweep();
+    bench.run(["restore", &format!("claude:{ID}")]).ends(0);
+    client.log()
+}
+
+#[test]
+fn a_restored_session_has_the_context_that_it_had() {
+    let bench = Bench::new();
+    assert!(restored(&bench).is_file());
+    let messages = bench.run(["context", ID, "--json"]).ends(0).of_type("message");
+    assert_eq!(messages[0]["content"][0]["text"], "why is the build red?");
+    let subagents = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    assert!(subagents.iter().any(|session| session["hidden"] == "subagent" && session["parent"] == ID));
+    assert_eq!(bench.run(["files", ID, "--json"]).ends(0).of_type("checkpoint").len(), 1);
+}
+
 #[test]
 fn keys_and_credentials_are_never_copied() {
     let bench = Bench::new();
     Client::new(&bench);
     bench.run(["keep", "on"]).ends(0);
-    let mut folders = vec![bench.own()];
-    let mut seen = 0;
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                seen += 1;
-                let bytes = String::from_utf8_lossy(&read(&path)).into_owned();
-                assert!(!bytes.contains("SECRET-"), "{}", path.display());
-            }
-        }
+    let copied = below(&bench.own());
+    for path in &copied {
+        assert!(!String::from_utf8_lossy(&read(path)).contains("SECRET-"), "{}", path.display());
     }
+    let seen = copied.len();
     assert!(seen > 6, "{seen}");
 }
 
@@ -179,7 +198,7 @@ fn settings_behind_a_link_are_not_written_and_a_timer_takes_the_hooks_place() {
     assert!(String::from_utf8(read(&units.join("boswell-keep.service"))).unwrap().contains("keep run"));
     assert_eq!(bench.run(["keep", "status", "--json"]).ends(0).of_type("keep")[0]["trigger"], "timer");
     bench.run(["keep", "off"]).ends(0);
-    assert_eq!(std::fs::read_dir(&units).unwrap().count(), 0);
+    assert_eq!(below(&units), [] as [PathBuf; 0]);
 }
 
 #[test]
@@ -191,11 +210,7 @@ fn any_command_keeps_what_changed_and_a_log_that_grew_is_not_stored_again() {
         (0..3_000_000u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 27) as u8 % 26)).collect();
     write(&client.log(), line(ID, 0, None, &noise).as_bytes());
     bench.run(["keep", "on"]).ends(0);
-    let stored = || {
-        let shelves = std::fs::read_dir(bench.own().join("vault/objects")).unwrap();
-        let files = shelves.flat_map(|shelf| std::fs::read_dir(shelf.unwrap().path()).unwrap());
-        files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>()
-    };
+    let stored = || below(&bench.own().join("vault/objects")).iter().map(|path| read(path).len()).sum::<usize>();
     let before = stored();
     write(&client.log(), [read(&client.log()), line(ID, 1, Some(0), "a little more").into_bytes()].concat().as_slice());
     assert_eq!(client.kept(ID), false);

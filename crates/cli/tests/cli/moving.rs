@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use boswell_testkit::disk::{read, write};
 
 use crate::bench::Bench;
+use crate::keep::{below, modified};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const SUB: &str = "aaaaaaaa-0002-4001-8001-000000000002";
@@ -36,21 +37,7 @@ fn plant(bench: &Bench) {
 }
 
 fn tree(bench: &Bench) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
-    let mut found = Vec::new();
-    let mut folders = vec![bench.home()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-                found.push((path.clone(), read(&path), modified));
-            }
-        }
-    }
-    found.sort();
-    found
+    below(&bench.home()).into_iter().map(|path| (path.clone(), read(&path), modified(&path))).collect()
 }
 
 fn project_of(bench: &Bench, id: &str) -> serde_json::Value {
