@@ -57,6 +57,7 @@ impl Client<'_> {
             (format!("projects/-w/{ID}/custom-title.json"), "{\"customTitle\":\"Red\"}".to_owned()),
             (format!("projects/-w/{ID}/session.key"), "SECRET-1".to_owned()),
             (format!("file-history/{ID}/0123456789abcdef@v1"), "fn main() {}\n".to_owned()),
+            (format!("tasks/{ID}/1.json"), "{\"subject\":\"mend it\"}".to_owned()),
             ("sessions/1.abc.key".to_owned(), "SECRET-2".to_owned()),
             (".credentials.json".to_owned(), "SECRET-3".to_owned()),
             ("settings.json".to_owned(), SETTINGS.to_owned()),
@@ -80,7 +81,9 @@ impl Client<'_> {
     fn sweep(&self) {
         std::fs::remove_file(self.log()).unwrap();
         std::fs::remove_dir_all(self.root.join(format!("projects/-w/{ID}"))).unwrap();
-        std::fs::remove_dir_all(self.root.join(format!("file-history/{ID}"))).unwrap();
+        for folder in ["file-history", "tasks"] {
+            std::fs::remove_dir_all(self.root.join(folder).join(ID)).unwrap();
+        }
     }
 
     fn files(&self) -> Vec<(PathBuf, Vec<u8>, SystemTime)> {

@@ -53,6 +53,8 @@ pub struct KeptFile {
 pub struct Kept {
     files: HashMap<(PathBuf, String), Vec<KeptFile>>,
     lines: usize,
+    /// Length of the record when it was read: if it has another one, somebody else kept something.
+    len: u64,
 }
 
 /// What keeping a file came to.
@@ -145,9 +147,15 @@ impl Vault {
     /// What is kept by now.
     pub fn kept(&self) -> Result<Kept> {
         let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), KeptFile::from_json)?;
-        let mut kept = Kept::default();
+        let mut kept = Kept { len: self.kept_len()?, ..Kept::default() };
         loaded.items.into_iter().for_each(|file| kept.add(file));
         Ok(kept)
+    }
+
+    fn kept_len(&self) -> Result<u64> {
+        let path = self.kept_log();
+        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat.map_or(0, |stat| stat.len))
     }
 
     /// Keeps a file as it stands, as far as `go_on` allows; what is kept of it already is not stored again.
@@ -171,15 +179,21 @@ impl Vault {
             Err(error) => return Err(fault(error)),
         };
         let stat = file.stat().map_err(fault)?;
-        let before = kept.file(root, key);
-        if stat.len == 0 || before.is_some_and(|before| before.is_current(&stat)) {
+        let is_kept = |kept: &Kept| kept.file(root, key).is_some_and(|before| before.is_current(&stat));
+        if stat.len == 0 || is_kept(kept) {
             return Ok(Keeping { bytes: 0, complete: true });
         }
-        let grown = match before {
+        let _lock = self.lock_for(wait)?;
+        if self.kept_len()? != kept.len {
+            *kept = self.kept()?;
+            if is_kept(kept) {
+                return Ok(Keeping { bytes: 0, complete: true });
+            }
+        }
+        let grown = match kept.file(root, key) {
             Some(before) if still_begins_with(file.as_ref(), before).map_err(fault)? => Some(before.clone()),
             _ => None,
         };
-        let _lock = self.lock_for(wait)?;
         let mut record = KeptFile {
             session: session.clone(),
             root: root.to_owned(),
@@ -208,6 +222,7 @@ impl Vault {
         }
         journal::append(self.disk.as_ref(), &self.kept_log(), &[record.to_json()])?;
         kept.add(record);
+        kept.len = self.kept_len()?;
         if kept.lines > TIDY && kept.lines > 2 * kept.versions().count() {
             self.tidy(kept)?;
         }
@@ -296,6 +311,7 @@ impl Vault {
         let lines: Vec<Json> = now.versions().map(KeptFile::to_json).collect();
         durable::put(self.disk.as_ref(), &self.kept_log(), &journal::text(&lines), &self.chance.hex16())?;
         self.remove_orphans()?;
+        now.len = self.kept_len()?;
         *kept = now;
         Ok(())
     }

@@ -126,3 +126,20 @@ fn purging_one_session_leaves_what_another_keeps_of_the_same_content() {
     runner.vault().purge(&other).unwrap();
     assert_eq!(copies(&place), 0);
 }
+
+#[test]
+fn two_that_keep_at_once_store_a_file_once_and_see_each_others_copies() {
+    let place = Place::new();
+    let (one, two) = (place.runner(), place.runner());
+    place.put("log", "one\n");
+    let mut stale = one.vault().kept().unwrap();
+    keep(&place, &two, &mut Kept::default(), &session()).unwrap();
+    assert_eq!(keep(&place, &one, &mut stale, &session()).unwrap().bytes, 0, "the other one has kept it");
+    place.put("log", "rewritten\n");
+    keep(&place, &two, &mut two.vault().kept().unwrap(), &session()).unwrap();
+    place.put("log", "rewritten\nand more\n");
+    keep(&place, &one, &mut stale, &session()).unwrap();
+    let log = String::from_utf8(boswell_testkit::disk::read(&place.home().join("vault/kept.jsonl"))).unwrap();
+    assert_eq!(log.lines().count(), 3, "{log}");
+    assert_eq!(back(&place, &one), b"rewritten\nand more\n");
+}
