@@ -96,6 +96,8 @@ pub(crate) enum Command {
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
     Index(command::index::IndexArgs),
+    Move(command::moving::MoveArgs),
+    Keep(command::keep::KeepArgs),
     Config(command::config::ConfigArgs),
     Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),

@@ -10,7 +10,7 @@ use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::locks::Locks;
+use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
     Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores, Summaries,
     Summary, SystemChance,
@@ -274,6 +274,25 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
 pub(crate) fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
     let start = std::time::Instant::now();
     move || start.elapsed() < limit
+}
+
+/// Whether a process of that number runs, and began when it should; where the system tells no times, its number counts.
+pub(crate) fn runs_since(pid: u32, start: Option<&str>) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    match (stat, start) {
+        // The name of a program may hold anything: numbers are counted from behind it.
+        (Ok(stat), Some(start)) => {
+            let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+            numbers.split_whitespace().nth(19).is_none_or(|began| began == start)
+        }
+        (Ok(_), None) => true,
+        (Err(_), _) => !cfg!(target_os = "linux") && SystemLiveness.process(pid) == Alive::Yes,
+    }
+}
+
+/// The path of this program.
+pub(crate) fn program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|error| Error::io("boswell", "find the program", error))
 }
 
 /// How many threads may read at once.

@@ -1,12 +1,15 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
 mod args;
+mod checkout_of;
 mod command;
 mod config;
 mod export;
 mod failure;
+mod fate;
 mod ghosts;
 mod history;
+mod keep_state;
 mod library;
 mod machine;
 mod output;
@@ -14,6 +17,7 @@ mod pager;
 mod progress;
 mod shape;
 mod terminal;
+mod timer;
 mod transcript;
 mod when;
 

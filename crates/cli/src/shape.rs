@@ -4,6 +4,8 @@ use boswell_model::json::Json;
 use boswell_model::{Block, Flags, Framing, MediaSource, Slot, Usage, View};
 use boswell_store::{Conversation, Session, Store, Stores, Summary, drift};
 
+use crate::fate::Fates;
+
 /// The `session` shape of a summary.
 pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summary], resume: Option<Json>) -> Json {
     let facts = &summary.facts;
@@ -69,12 +71,25 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
 }
 
 /// The `session` shape of a conversation, with its other places.
-pub(crate) fn conversation(stores: &Stores, conversation: &Conversation) -> Json {
+pub(crate) fn conversation(stores: &Stores, conversation: &Conversation, fates: &Fates) -> Json {
     let (store, front) = &conversation.front;
     let linked: Vec<&Summary> = conversation.linked.iter().map(|(_, s)| s).collect();
     let resume = crate::command::resume::command_for(stores, conversation)
         .map(|command| Json::object().with("argv", command.argv).with("cwd", command.cwd));
-    session(front, stores.get(*store), &linked, resume)
+    let shape = session(front, stores.get(*store), &linked, resume);
+    let kept = stores.get(*store).and_then(|it| fates.is_kept(*store, it, &front.located));
+    let expires = fates.expires(*store, &front.located).map(|time| time.to_rfc3339());
+    filled(filled(shape, "kept", kept.into()), "expires", expires.into())
+}
+
+/// Gives a member of an object its value.
+fn filled(mut shape: Json, key: &str, value: Json) -> Json {
+    if let Json::Object(members) = &mut shape
+        && let Some((_, place)) = members.iter_mut().find(|(name, _)| name == key)
+    {
+        *place = value;
+    }
+    shape
 }
 
 fn link(front: &Summary, other: &Summary) -> Json {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
@@ -242,6 +242,32 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
     }
 
+    /// The folder that a change of the whole store happens in, where that is more than its root: the agent may keep a part of
+    /// its state beside it. Keys of the plan are below this folder.
+    fn plan_root(&self, root: &Path, _intention: &StoreIntention) -> PathBuf {
+        root.to_owned()
+    }
+
+    /// After how many days the agent itself deletes sessions that were not changed since; none if it never does.
+    fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Files of the project as they stood at an entry, where the agent keeps copies of them.
+    fn files_at(&self, _located: &Located, _view: &SessionView<'_>, _entry: Slot) -> Result<Option<FilesThen>> {
+        Ok(None)
+    }
+
+    /// Subagents of a session, with the calls that started them.
+    fn subagents(&self, _files: &dyn Files, _located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        Ok(Vec::new())
+    }
+
+    /// Key of the file that holds the whole output of a tool, where the record has only its beginning.
+    fn spilled(&self, _located: &Located, _object: &Object<'_>) -> Option<String> {
+        None
+    }
+
     /// Brings the change of a shared file from `base` to `ours` into what somebody else made of it since; none where
     /// that cannot be done. For indexes, which agents rewrite all the time.
     fn merge(&self, _key: &str, _base: &[u8], _ours: &[u8], _theirs: &[u8]) -> Option<Vec<u8>> {
@@ -423,6 +449,30 @@ pub enum Permissions {
     Asked,
     /// What it was last allowed in that session, even everything.
     Same,
+}
+
+/// A subagent of a session.
+#[derive(Debug, Clone)]
+pub struct Subagent {
+    /// Where its log is.
+    pub located: Located,
+    /// Id of the call that started it.
+    pub call: Option<String>,
+    /// What it was told to do, in a few words.
+    pub task: Option<String>,
+}
+
+/// Files of a project at an entry, as an agent's own copies have them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FilesThen {
+    /// The prompt that they were recorded for.
+    pub prompt: String,
+    /// Path, relative to the session's folder unless it lies outside, and key of its copy; none if there was no file.
+    pub files: Vec<(String, Option<String>)>,
+    /// Keys of every copy of each of these files: what stands in one of them can be got back.
+    pub known: Vec<(String, String)>,
+    /// What the agent itself left in each of these files, one edit after the other.
+    pub written: Vec<(String, String)>,
 }
 
 /// What two refs of one conversation are to each other.

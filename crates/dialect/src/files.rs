@@ -74,6 +74,11 @@ pub trait Files {
     /// Up to `len` bytes from `at`. A file that is not there is [`ErrorKind::NotFound`].
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>>;
 
+    /// How a person, or an index of the agent's own, names the file: its path, where it has one.
+    fn describe(&self, key: &str) -> String {
+        key.to_owned()
+    }
+
     /// A whole file, refused when it is longer than `limit`; none if it is not there.
     fn read_whole(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         match self.stat(key)? {

@@ -28,8 +28,8 @@ pub mod unknown;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
-    AtWork, Dialect, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, Reach, ResumeCommand, Sample,
-    SessionLink, SideFile, SideKind, tool_paths,
+    AtWork, Dialect, FilesThen, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, Reach, ResumeCommand,
+    Sample, SessionLink, SideFile, SideKind, Subagent, tool_paths,
 };
 pub use draft::{
     Answer, Body, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within, one_object, unsupported,

@@ -106,6 +106,13 @@ pub enum Step {
         /// Whole lines.
         bytes: Vec<u8>,
     },
+    /// The same, and the file keeps its time: where the time is data, and what is added is nothing that was said.
+    AppendKeepingTime {
+        /// The key.
+        key: String,
+        /// Whole lines.
+        bytes: Vec<u8>,
+    },
     /// Replaces a file as a whole, or makes it, with the folders that lead to it.
     Put {
         /// The key.
@@ -262,6 +269,7 @@ impl Step {
         match self {
             Step::Rename { from, to } => vec![from, to],
             Step::Append { key, .. }
+            | Step::AppendKeepingTime { key, .. }
             | Step::Put { key, .. }
             | Step::Edit { key, .. }
             | Step::Remove { key }
@@ -301,7 +309,9 @@ impl fmt::Display for Precondition {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Append { key, bytes } => write!(f, "append {} bytes to {}", bytes.len(), shown(key)),
+            Step::Append { key, bytes } | Step::AppendKeepingTime { key, bytes } => {
+                write!(f, "append {} bytes to {}", bytes.len(), shown(key))
+            }
             Step::Put { key, bytes, .. } => write!(f, "write {} bytes to {}", bytes.len(), shown(key)),
             Step::Edit { key, old, new, .. } => {
                 write!(f, "replace {} bytes by {} in {}", old.len(), new.len(), shown(key))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-use crate::backend::BackendFiles;
+use crate::backend::{BackendFiles, FsBackend};
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
@@ -32,7 +32,11 @@ impl Store {
     /// The same for an intention about the whole store.
     pub fn plan_store(&self, intention: &StoreIntention) -> Result<Planned> {
         let chance = self.writing()?.chance.as_ref();
-        self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance)
+        let reach = self.dialect().plan_root(self.root(), intention);
+        if reach == self.root() {
+            return self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance);
+        }
+        self.dialect().plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
     }
 
     fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
@@ -68,7 +72,7 @@ impl Runner {
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
         let locks = dialect.locks(located, intention);
-        self.carry(store, &session, reason, &locks, &|| {
+        self.carry(store.root(), &session, reason, &locks, &|| {
             let located = store.look_again(located)?;
             if intention.needs_lease() {
                 let log = located.key.as_ref().map(|key| store.root().join(key));
@@ -88,7 +92,7 @@ impl Runner {
         intention: &dyn Fn(&boswell_model::Facts) -> Intention,
     ) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        self.carry(store, &session, Reason::Before, &store.dialect().locks(located, like), &|| {
+        self.carry(store.root(), &session, Reason::Before, &store.dialect().locks(located, like), &|| {
             let session = store.read(&store.look_again(located)?, Depth::Facts)?;
             store.plan_for(&session, &intention(session.facts()))
         })
@@ -103,12 +107,13 @@ impl Runner {
         };
         let session = SessionRef::new(dialect.name(), id);
         let locks = dialect.store_locks(intention);
-        self.carry(store, &session, Reason::Before, &locks, &|| store.plan_store(intention))
+        let root = dialect.plan_root(store.root(), intention);
+        self.carry(&root, &session, Reason::Before, &locks, &|| store.plan_store(intention))
     }
 
     fn carry(
         &self,
-        store: &Store,
+        root: &std::path::Path,
         session: &SessionRef,
         reason: Reason,
         locks: &[LockSpec],
@@ -117,11 +122,11 @@ impl Runner {
         let mut attempt = 1;
         loop {
             let mut planned = None;
-            let start = Start { root: store.root(), session, reason, undoes: None, locks: locks.to_vec() };
+            let start = Start { root, session, reason, undoes: None, locks: locks.to_vec() };
             let operated = self.operate(&start, || {
                 let it = planned.insert(plan()?);
-                self.check(store.root(), &it.plan.preconditions)?;
-                lower(self.disk.as_ref(), store.root(), &it.plan)
+                self.check(root, &it.plan.preconditions)?;
+                lower(self.disk.as_ref(), root, &it.plan)
             });
             match (operated, planned) {
                 (Ok(operation), Some(planned)) => return Ok(CarriedOut { operation, planned }),

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Support,
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_model::{Error, ErrorKind, Problem, Result, Slot};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::Blobs;
 use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
+
+/// The largest output of a tool that is read back.
+const LARGEST_OUTPUT: u64 = 256 << 20;
 
 /// What you open and list: the sessions of one agent in one place.
 #[derive(Debug, Clone)]
@@ -148,9 +151,28 @@ impl Store {
         self.dialect.side_files(&BackendFiles(self.backend()), located)
     }
 
+    /// Subagents of a session, with the calls that started them.
+    pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
+        self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())
+    }
+
+    /// The whole output of a tool where a record has only its beginning; none where it has all, or where it is gone.
+    pub fn spilled(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
+        let key = session.view().with_object(slot, |object| self.dialect.spilled(session.located(), object))?.flatten();
+        match key {
+            Some(key) => self.file(&key, LARGEST_OUTPUT),
+            None => Ok(None),
+        }
+    }
+
     /// Memory files of every project.
     pub fn memory(&self) -> Result<Vec<MemoryFile>> {
         self.dialect.memory(&BackendFiles(self.backend()))
+    }
+
+    /// After how many days its agent deletes sessions that were not changed since; none if it never does.
+    pub fn deletes_after(&self) -> Result<Option<u64>> {
+        self.dialect.deletes_after(&BackendFiles(self.backend()))
     }
 
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.

@@ -121,7 +121,7 @@ fn check_tells_dead_links_long_indexes_repeated_facts_and_lost_topics() {
         problems,
         [
             MemoryProblem::DeadLink { from: "MEMORY.md".to_owned(), line: 2, to: "gone.md".to_owned() },
-            MemoryProblem::LongIndex { lines: 204 },
+            MemoryProblem::LongIndex { lines: 204, sections: Vec::new() },
             MemoryProblem::Repeated {
                 text: "- Use tabs, always.".to_owned(),
                 places: vec![at("MEMORY.md", 3), at("build.md", 4)]

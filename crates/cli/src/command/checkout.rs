@@ -12,6 +12,7 @@ use boswell_store::disk::RealDisk;
 use boswell_store::{Blobs, Chance, Checkpoints, Resolved, Session, SystemChance};
 use clap::Args;
 
+use super::file_copies::Copies;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
@@ -42,8 +43,15 @@ pub(crate) fn run(machine: &Machine, args: &CheckoutArgs) -> Result<ExitCode> {
         if args.dry_run { machine.resolve(&args.session)? } else { machine.resolve_for_writing(&args.session)? };
     let session = found.store.read(&found.located, Depth::Facts)?;
     let paths: Vec<&str> = args.paths.iter().map(String::as_str).collect();
-    let files = Files::at(machine, &session, &args.entry, &paths)?;
     let mut out = Output::paged(machine);
+    if let Some(copies) = Copies::at(&found, &session, &args.entry, &paths)? {
+        copies.show_diff(&session, &mut out)?;
+        let restored =
+            if args.dry_run { Ok(ExitCode::SUCCESS) } else { copies.restore(machine, &session, args.force, &mut out) };
+        out.finish()?;
+        return restored;
+    }
+    let files = Files::at(machine, &session, &args.entry, &paths)?;
     files.show_diff(&session, &mut out)?;
     let code = if args.dry_run { ExitCode::SUCCESS } else { files.restore(machine, &found, args.force, &mut out)? };
     out.finish()?;

@@ -36,6 +36,7 @@ pub(crate) struct DeleteArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell restore boswell:0b7e
+  boswell restore claude:0b7e   one that its agent deleted, from the copies that `keep` made
   boswell ops                   what was deleted, and when")]
 pub(crate) struct RestoreArgs {
     /// Refs DIALECT:ID, the id possibly shortened
@@ -240,6 +241,7 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
 fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
     let (records, _) = runner.vault().list()?;
     let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
+    refs.extend(runner.vault().kept()?.files().map(|file| file.session.clone()));
     refs.sort();
     refs.dedup();
     let fits = |reference: &SessionRef| reference.to_string().starts_with(name) || reference.id.starts_with(name);
@@ -248,7 +250,7 @@ fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
         (Some(reference), None) => Ok(reference),
         (None, _) => {
             Err(Error::new(ErrorKind::NotFound, format!("the vault holds no session `{}`", name.escape_debug()))
-                .hinting("see what was deleted with `boswell ops`"))
+                .hinting("see what was deleted with `boswell ops`, and what is kept with `boswell keep status`"))
         }
         (Some(a), Some(b)) => {
             Err(Error::new(ErrorKind::Invalid, format!("`{}` fits several sessions in the vault", name.escape_debug()))

@@ -9,6 +9,7 @@ use boswell_model::json::Json;
 use clap::Args;
 
 use super::checkout::Files;
+use super::file_copies::Copies;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
@@ -42,6 +43,14 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
     if let Some(entry) = &args.at {
         let session = found.store.read(&found.located, Depth::Facts)?;
         let mut out = Output::paged(machine);
+        if let Some(copies) = Copies::at(&found, &session, entry, &[])? {
+            if args.diff {
+                copies.show_diff(&session, &mut out)?
+            } else {
+                copies.list(&session, &mut out)?
+            }
+            return out.finish().map(|()| ExitCode::SUCCESS);
+        }
         let files = Files::at(machine, &session, entry, &[])?;
         if args.diff {
             files.show_diff(&session, &mut out)?
@@ -99,6 +108,9 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
         } else {
             out.line(&format!("{}  {}", fit("checkpoint", 24), one_line(&place)))?;
         }
+    }
+    if touched.is_empty() && !machine.quiet {
+        crate::failure::say("no tool of this session read or changed a file");
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -23,10 +23,19 @@ pub(crate) struct IndexArgs {
     /// Throw away what there is first
     #[arg(long)]
     rebuild: bool,
+    /// Agents' own index files instead, from the truth: shows what it would change unless --apply
+    #[arg(long, conflicts_with = "rebuild")]
+    native: bool,
+    /// Do it (with --native)
+    #[arg(long, requires = "native")]
+    apply: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
+    if args.native {
+        return super::native_index::run(machine, args.apply);
+    }
     machine.may_write()?;
     if args.rebuild {
         throw_away(machine)?;

@@ -8,6 +8,7 @@ use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
 use super::narrow::{Filter, Narrow};
+use crate::fate::Fates;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
@@ -83,8 +84,9 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     let page: Vec<&Conversation> = rows.into_iter().skip(args.offset).take(limit).collect();
     let mut out = Output::paged(machine);
     if out.json {
+        let fates = Fates::read(machine)?;
         for conversation in &page {
-            out.object(&shape::conversation(&machine.stores, conversation))?;
+            out.object(&shape::conversation(&machine.stores, conversation, &fates))?;
         }
         out.object(&page_line(&page, total, more, machine.now))?;
     } else if page.is_empty() {

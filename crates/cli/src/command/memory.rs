@@ -8,10 +8,12 @@ use boswell_dialect::MemoryFile;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::memory::{self, Memory, Page};
+use boswell_store::memory::{self, Page};
 use boswell_store::{Chance, Memories, Store, SystemChance};
 use clap::Args;
 
+use super::{memory_change, memory_check};
+use crate::checkout_of;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
@@ -27,7 +29,7 @@ const LARGEST: u64 = 16 << 20;
 #[command(after_help = "Examples:
   boswell memory                                what there is for this project
   boswell memory ~/proj/api show                what that project's agent loads first
-  boswell memory add build 'use make -j2 here'  a line for boswell's own memory of this project")]
+  boswell memory add build 'use make -j2 here' --dialect claude")]
 pub(crate) struct MemoryArgs {
     /// A project and `show`, `search TEXT` or `check`; or `add PAGE TEXT`, `edit PAGE TEXT`, `rm PAGE`. The project is the current
     /// folder unless given, `all` for every project
@@ -36,9 +38,12 @@ pub(crate) struct MemoryArgs {
     /// The project, for add, edit and rm
     #[arg(long, value_name = "DIR")]
     project: Option<String>,
+    /// Change the memory of this agent instead of boswell's own, for add, edit and rm
+    #[arg(long, value_name = "DIALECT", default_value = "boswell")]
+    dialect: String,
 }
 
-enum Action<'a> {
+pub(crate) enum Action<'a> {
     List,
     Show,
     Search(&'a str),
@@ -59,11 +64,16 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
     };
     let folder = folder.map(|f| f.canonicalize().unwrap_or(f));
     if let Action::Add(..) | Action::Edit(..) | Action::Remove(_) = action {
-        return change(machine, folder, &action);
+        return memory_change::run(machine, folder, &args.dialect, &action);
     }
     let mut out = Output::paged(machine);
-    let shown = agents_pages(machine, folder.as_ref(), &action, &mut out)?
-        + own_pages(machine, folder.as_ref(), &action, &mut out)?;
+    let shown = match action {
+        Action::Check => memory_check::run(machine, folder.as_deref(), &mut out)?,
+        _ => {
+            agents_pages(machine, folder.as_ref(), &action, &mut out)?
+                + own_pages(machine, folder.as_ref(), &action, &mut out)?
+        }
+    };
     out.finish()?;
     if shown > 0 {
         return Ok(ExitCode::SUCCESS);
@@ -105,11 +115,11 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 
 /// Memory files of agents. How many were shown.
 fn agents_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, out: &mut Output) -> Result<usize> {
-    let key = folder.map(|f| boswell_dialect::claude::project_key(&f.display().to_string()));
+    let keys = folder.map(|folder| checkout_of::keys(folder));
     let mut shown = 0;
     for (_, store) in machine.stores.iter() {
         for file in store.memory()? {
-            if key.as_ref().is_none_or(|key| *key == file.project_key) {
+            if keys.as_ref().is_none_or(|keys| keys.contains(&file.project_key)) {
                 shown += agents_page(store, &file, action, out)?;
             }
         }
@@ -135,9 +145,6 @@ fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, o
     let memories = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16());
     let project = folder.display().to_string();
     let memory = memories.load(&project)?;
-    if let Action::Check = action {
-        return problems(&memory, out);
-    }
     let mut shown = 0;
     for Page { name, text, .. } in &memory.pages {
         let path = memories.folder(&project).join(name).display().to_string();
@@ -145,60 +152,6 @@ fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, o
         shown += page.print(action, out)?;
     }
     Ok(shown)
-}
-
-fn problems(memory: &Memory, out: &mut Output) -> Result<usize> {
-    let found = memory::check(memory);
-    for problem in &found {
-        let text = problem.to_string();
-        if out.json {
-            out.object(
-                &Json::object()
-                    .with("v", 1)
-                    .with("type", "memory_problem")
-                    .with("dialect", "boswell")
-                    .with("detail", text),
-            )?;
-        } else {
-            out.line(&one_line(&text))?;
-        }
-    }
-    Ok(found.len())
-}
-
-fn change(machine: &Machine, folder: Option<PathBuf>, action: &Action<'_>) -> Result<ExitCode> {
-    machine.may_write()?;
-    let Some(folder) = folder else {
-        return Err(Error::new(ErrorKind::Invalid, "memory is changed for one project at a time")
-            .hinting("name it with `--project DIR`"));
-    };
-    let memories = Memories::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
-    let project = folder.display().to_string();
-    let page = |name: &str| if name.ends_with(".md") { name.to_owned() } else { format!("{name}.md") };
-    let changed = match action {
-        Action::Add(name, text) => memories.append(&project, &page(name), &format!("{}\n", text.trim_end()))?,
-        Action::Edit(name, text) => memories.put(&project, &page(name), &format!("{}\n", text.trim_end()))?,
-        Action::Remove(name) => memories.remove(&project, &page(name))?,
-        _ => return Err(Error::new(ErrorKind::Internal, "reading is no change")),
-    };
-    let mut out = Output::paged(machine);
-    let path = changed.path.display().to_string();
-    if out.json {
-        let after = changed.after.as_ref().map(Vec::len);
-        out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "memory")
-                .with("dialect", "boswell")
-                .with("project_key", project)
-                .with("path", path)
-                .with("bytes", after),
-        )?;
-    } else {
-        out.line(&escape(&path))?;
-    }
-    out.finish()?;
-    Ok(ExitCode::SUCCESS)
 }
 
 struct Shown<'a> {
@@ -212,10 +165,8 @@ struct Shown<'a> {
 impl Shown<'_> {
     /// Prints the page, or the lines of it that were asked for; gives 1 if it was shown.
     fn print(&self, action: &Action<'_>, out: &mut Output) -> Result<usize> {
-        match action {
-            Action::Search(query) => return self.matches(query, out),
-            Action::Check => return Ok(0),
-            _ => {}
+        if let Action::Search(query) = action {
+            return self.matches(query, out);
         }
         let lines = self.text.lines().count();
         let loaded = if self.is_index { lines.min(LOADED_LINES) } else { 0 };

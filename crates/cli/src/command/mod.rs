@@ -12,14 +12,20 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod export;
+pub(crate) mod file_copies;
 pub(crate) mod files;
 pub(crate) mod fork;
 pub(crate) mod index;
+pub(crate) mod keep;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod memory;
+pub(crate) mod memory_change;
+pub(crate) mod memory_check;
+pub(crate) mod moving;
 pub(crate) mod narrow;
+pub(crate) mod native_index;
 pub(crate) mod new;
 pub(crate) mod note;
 pub(crate) mod ops;
@@ -39,6 +45,7 @@ pub(crate) mod stores;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
+pub(crate) mod whole_store;
 
 use std::process::ExitCode;
 
@@ -50,7 +57,7 @@ use crate::machine::Machine;
 /// Runs what was typed.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let machine = Machine::new(&args.global)?;
-    match &args.command {
+    let done = match &args.command {
         None => list::run(&machine, &list::ListArgs::default()),
         Some(Command::Stores(args)) => stores::run(&machine, args),
         Some(Command::Projects(args)) => projects::run(&machine, args),
@@ -92,5 +99,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Completions(args)) => completions::run(&machine, args),
         Some(Command::Offer(_)) => completions::offer(&machine),
         Some(Command::Undo(args)) => ops::undo(&machine, args),
+        Some(Command::Move(args)) => moving::run(&machine, args),
+        Some(Command::Keep(args)) => keep::run(&machine, args),
+    };
+    if done.is_ok() && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_))) {
+        keep::afterwards(&machine);
     }
+    done
 }

@@ -73,10 +73,9 @@ impl<'a> Filter<'a> {
         args.agent
             .as_deref()
             .is_none_or(|agent| side.reference.dialect == agent || facts.agent.as_deref() == Some(agent))
-            && self
-                .project
-                .as_deref()
-                .is_none_or(|project| facts.project.as_deref().is_some_and(|p| is_below(p, project)))
+            && self.project.as_deref().is_none_or(|project| {
+                facts.project.as_deref().is_some_and(|p| is_below(p, project) || is_worktree(p, project))
+            })
             && is(&args.status, facts.status.as_deref())
             && is(&args.branch, facts.git_branch.as_deref())
             && args.tag.as_ref().is_none_or(|tag| facts.tags.contains(tag))
@@ -117,4 +116,10 @@ fn absolute(cwd: &Path, typed: &str) -> String {
 fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a folder is a worktree of the repository whose main checkout is asked for.
+fn is_worktree(folder: &str, project: &str) -> bool {
+    crate::checkout_of::main_checkout(std::path::Path::new(folder))
+        .is_some_and(|main| main == std::path::Path::new(project))
 }

@@ -45,6 +45,7 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
     }
     let mut rows: Vec<(String, Project)> = projects.into_iter().collect();
     rows.sort_by(|a, b| b.1.last_active.cmp(&a.1.last_active).then_with(|| a.0.cmp(&b.0)));
+    rows = by_repository(rows);
     let mut out = Output::paged(machine);
     for (folder, project) in &rows {
         if out.json {
@@ -53,6 +54,7 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
                     .with("v", 1)
                     .with("type", "project")
                     .with("project", Some(folder.as_str()).filter(|f| !f.is_empty()))
+                    .with("repository", repository(folder))
                     .with("sessions", project.sessions)
                     .with("agents", project.agents.clone())
                     .with("last_active", project.last_active.map(|t| t.to_rfc3339()))
@@ -61,12 +63,14 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
         } else {
             let name = if folder.is_empty() { "(no folder recorded)".to_owned() } else { short_path(machine, folder) };
             let active = project.last_active.map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
+            let of = repository(folder).map(|main| format!("  (of {})", one_line(&short_path(machine, &main))));
             let line = format!(
-                "{:>5}  {}  {}  {}",
+                "{:>5}  {}  {}  {}{}",
                 project.sessions,
                 fit(&active, 10),
                 fit(&project.agents.join(","), 16),
-                out.paint(Style::Strong, &one_line(&name))
+                out.paint(Style::Strong, &one_line(&name)),
+                of.unwrap_or_default()
             );
             out.line(&line)?;
         }
@@ -74,4 +78,23 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
     out.finish()?;
     warn_about(machine, &rest);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The main checkout of the repository that a folder belongs to, where that is another folder.
+fn repository(folder: &str) -> Option<String> {
+    let main = crate::checkout_of::main_checkout(std::path::Path::new(folder).canonicalize().ok()?.as_path())?;
+    Some(main.display().to_string()).filter(|main| main != folder)
+}
+
+/// Folders of one repository stand together, where the one that was active last stands.
+fn by_repository(rows: Vec<(String, Project)>) -> Vec<(String, Project)> {
+    let whole = |folder: &str| repository(folder).unwrap_or_else(|| folder.to_owned());
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut keyed: Vec<(usize, (String, Project))> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let next = places.len();
+        keyed.push((*places.entry(whole(&row.0)).or_insert(next), row));
+    }
+    keyed.sort_by_key(|(place, _)| *place);
+    keyed.into_iter().map(|(_, row)| row).collect()
 }

@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::change;
 use super::checkout::Files;
+use super::file_copies::Copies;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::escape;
@@ -43,7 +44,10 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     if args.files {
         // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
         let before = found.store.read(&found.located, Depth::Facts)?;
-        Files::at(machine, &before, &args.entry, &[])?.restore(machine, &found, false, &mut out)?;
+        match Copies::at(&found, &before, &args.entry, &[])? {
+            Some(copies) => copies.restore(machine, &before, false, &mut out)?,
+            None => Files::at(machine, &before, &args.entry, &[])?.restore(machine, &found, false, &mut out)?,
+        };
     }
     if found.store.dialect().plans(Operation::Rewind) {
         return by_plan(machine, args, &found, out);

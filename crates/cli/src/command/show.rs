@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 
-use boswell_dialect::Depth;
+use boswell_dialect::{Depth, Subagent};
 use boswell_model::{Block, EntryKind, Error, ErrorKind, Flags, Result, Slot, View};
-use boswell_store::Session;
+use boswell_store::{Session, Store};
 use clap::{Args, ValueEnum};
 
 use crate::machine::Machine;
@@ -46,6 +46,9 @@ pub(crate) struct ShowArgs {
     /// Records as they stand in the file
     #[arg(long)]
     raw: bool,
+    /// Also what subagents did, below the calls that started them
+    #[arg(long)]
+    subagents: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,35 +68,122 @@ pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
     let of_file = args.records || args.raw || args.entry.is_some();
     let found = if of_file { found } else { transcript::followed(machine, found)? };
     let session = found.store.read(&found.located, Depth::Heads)?;
-    let branch = session.branch(session.tip()?)?;
-    let leaf = session.leaf()?;
-    let slots = chosen(&session, &branch, args)?;
-    let on_branch: HashSet<Slot> = branch.iter().copied().collect();
     let mut out = Output::paged(machine);
-    for slot in slots {
-        if out.gone() {
-            break;
-        }
-        let mut it = session.entry(slot)?;
-        let place = EntryPlace { on_branch: on_branch.contains(&slot), leaf: leaf == Some(slot) };
-        if args.raw
-            && let std::borrow::Cow::Owned(redacted) = session.dialect().redact(&it.bytes)
-        {
-            it.bytes = redacted;
-        }
-        if out.json {
-            out.object(&entry(&session, slot, &it.bytes, it.view.as_ref(), &place, args.raw))?;
-        } else if args.raw {
-            out.line(&escape(&String::from_utf8_lossy(&it.bytes)))?;
-        } else {
-            let shown = Shown { machine, session: &session, args, everything: args.records || args.entry.is_some() };
-            shown.entry(slot, it.view.as_ref(), &mut out)?;
-        }
+    let subagents = if args.raw || args.records { Vec::new() } else { found.store.subagents(&session)? };
+    let slots = chosen(&session, &session.branch(session.tip()?)?, args)?;
+    let mut telling = Telling { machine, store: &found.store, args, subagents, told: HashSet::new() };
+    telling.log(&session, &slots, 0, &mut out)?;
+    if args.entry.is_none() && args.around.is_none() {
+        telling.rest(&mut out)?;
     }
     out.finish()?;
     warn_about_gaps(machine, &session);
     Ok(ExitCode::SUCCESS)
 }
+
+/// Tells a session, and its subagents where they were started.
+struct Telling<'a> {
+    machine: &'a Machine,
+    store: &'a Store,
+    args: &'a ShowArgs,
+    subagents: Vec<Subagent>,
+    /// Those that were told already.
+    told: HashSet<usize>,
+}
+
+impl Telling<'_> {
+    fn log(&mut self, session: &Session, slots: &[Slot], depth: usize, out: &mut Output) -> Result<()> {
+        let on_branch: HashSet<Slot> = session.branch(session.tip()?)?.into_iter().collect();
+        let leaf = session.leaf()?;
+        for slot in slots.iter().copied() {
+            if out.gone() {
+                break;
+            }
+            let mut it = session.entry(slot)?;
+            let place = EntryPlace { on_branch: on_branch.contains(&slot), leaf: leaf == Some(slot) };
+            if self.args.raw
+                && let std::borrow::Cow::Owned(redacted) = session.dialect().redact(&it.bytes)
+            {
+                it.bytes = redacted;
+            }
+            if self.args.tools == Tools::Full
+                && let Some(view) = &mut it.view
+            {
+                self.put_back_output(session, slot, view)?;
+            }
+            if out.json {
+                out.object(&entry(session, slot, &it.bytes, it.view.as_ref(), &place, self.args.raw))?;
+            } else if self.args.raw {
+                out.line(&escape(&String::from_utf8_lossy(&it.bytes)))?;
+            } else {
+                let everything = self.args.records || self.args.entry.is_some();
+                let shown = Shown { machine: self.machine, session, args: self.args, everything, depth };
+                shown.entry(slot, it.view.as_ref(), out)?;
+            }
+            let calls: Vec<String> = it
+                .view
+                .iter()
+                .flat_map(|view| view.calls().map(|(id, ..)| id.to_owned()).collect::<Vec<_>>())
+                .collect();
+            for call in calls {
+                self.started(|it| it.call.as_ref() == Some(&call), depth, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the whole output of a tool in the place of its beginning.
+    fn put_back_output(&self, session: &Session, slot: Slot, view: &mut View) -> Result<()> {
+        let Some(whole) = self.store.spilled(session, slot)? else { return Ok(()) };
+        for block in &mut view.blocks {
+            if let Block::Result { text, .. } = block {
+                *text = String::from_utf8_lossy(&whole).into_owned();
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the subagents that fit, below what was told last.
+    fn started(&mut self, fits: impl Fn(&Subagent) -> bool, depth: usize, out: &mut Output) -> Result<()> {
+        let fitting: Vec<usize> = (0..self.subagents.len())
+            .filter(|index| !self.told.contains(index) && self.subagents.get(*index).is_some_and(&fits))
+            .collect();
+        for index in fitting {
+            self.told.insert(index);
+            let Some(subagent) = self.subagents.get(index).cloned() else { continue };
+            self.subagent(&subagent, depth, out)?;
+        }
+        Ok(())
+    }
+
+    fn subagent(&mut self, subagent: &Subagent, depth: usize, out: &mut Output) -> Result<()> {
+        let margin = MARGIN.repeat(depth);
+        let id = &subagent.located.id;
+        if !out.json {
+            let task = subagent.task.as_deref().map(|task| format!(": {}", one_line(task))).unwrap_or_default();
+            let hint = if self.args.subagents { "" } else { "  (its conversation: --subagents)" };
+            out.line(&format!(
+                "{margin}{}",
+                out.paint(Style::Faint, &format!("⤷ subagent {}{task}{hint}", one_line(id)))
+            ))?;
+            out.line(&margin)?;
+        }
+        if !self.args.subagents {
+            return Ok(());
+        }
+        let session = self.store.read(&subagent.located, Depth::Heads)?;
+        let slots = session.branch(session.tip()?)?;
+        self.log(&session, &slots, depth + 1, out)
+    }
+
+    /// Tells subagents that no shown call started.
+    fn rest(&mut self, out: &mut Output) -> Result<()> {
+        if self.args.subagents { self.started(|_| true, 0, out) } else { Ok(()) }
+    }
+}
+
+/// What stands before the lines of a subagent, once for each level.
+const MARGIN: &str = "  │ ";
 
 fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slot>> {
     if let Some(name) = &args.entry {
@@ -122,6 +212,8 @@ struct Shown<'a> {
     session: &'a Session,
     args: &'a ShowArgs,
     everything: bool,
+    /// How many subagents deep.
+    depth: usize,
 }
 
 impl Shown<'_> {
@@ -143,11 +235,12 @@ impl Shown<'_> {
         if lines.is_empty() && !self.everything {
             return Ok(());
         }
-        out.line(&self.heading(slot, view, out))?;
+        let margin = MARGIN.repeat(self.depth);
+        out.line(&format!("{margin}{}", self.heading(slot, view, out)))?;
         for line in lines {
-            out.line(&line)?;
+            out.line(&format!("{margin}{line}"))?;
         }
-        out.line("")
+        out.line(margin.trim_end())
     }
 
     fn heading(&self, slot: Slot, view: &View, out: &Output) -> String {

@@ -9,6 +9,7 @@ use boswell_store::{Conversation, Listing, Store, drift};
 use clap::Args;
 
 use crate::failure;
+use crate::fate::{AHEAD, Fates};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit};
@@ -31,9 +32,13 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
     }
     let mut out = Output::paged(machine);
     let mut failures = Vec::new();
-    for (_, store) in machine.stores.iter() {
+    let fates = Fates::read(machine)?;
+    for (id, store) in machine.stores.iter() {
         match store.list() {
-            Ok(listing) => show_store(store, &listing, &mut out)?,
+            Ok(listing) => {
+                let soon = fates.lost_soon(id, store, &listing.sessions, machine.now).len();
+                show_store(store, &listing, soon, &mut out)?;
+            }
             Err(error) => failures.push(error),
         }
     }
@@ -50,12 +55,12 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> {
+fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -> Result<()> {
     let visible = listing.sessions.iter().filter(|s| s.hidden.is_none()).count();
     let bytes: u64 = listing.sessions.iter().map(|s| s.size).sum();
     if out.json {
         let can = Operation::ALL.iter().map(|o| (o.word().to_owned(), Json::from(store.support(*o).word()))).collect();
-        let warnings: Vec<Json> = listing
+        let mut warnings: Vec<Json> = listing
             .problems
             .iter()
             .map(|(key, p)| {
@@ -65,6 +70,11 @@ fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> 
                     .with("detail", &p.detail)
             })
             .collect();
+        if soon > 0 {
+            warnings.push(
+                Json::object().with("problem", "lost_soon").with("sessions", soon).with("detail", lost_soon(soon)),
+            );
+        }
         return out.object(
             &Json::object()
                 .with("v", 1)
@@ -96,7 +106,16 @@ fn show_store(store: &Store, listing: &Listing, out: &mut Output) -> Result<()> 
         let text = format!("            {}: {}", escape(&store.backend().describe(key)), escape(&problem.detail));
         out.line(&out.paint(Style::Warning, &text))?;
     }
+    if soon > 0 {
+        out.line(&out.paint(Style::Warning, &format!("            {}", lost_soon(soon))))?;
+    }
     Ok(())
+}
+
+fn lost_soon(count: usize) -> String {
+    format!(
+        "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept: `boswell keep on` keeps them"
+    )
 }
 
 fn pairs(machine: &Machine) -> Result<ExitCode> {

@@ -79,6 +79,11 @@ fn the_page_names_every_field_that_commands_print() {
         &["projects"],
         &["check"],
         &["memory", "all", "show"],
+        &["memory", "all", "check"],
+        &["keep", "status"],
+        &["keep", "on", "--dry-run"],
+        &["index", "--native"],
+        &["move", "/home/dev/proj/demo", "/home/dev/proj/elsewhere"],
     ]
     .iter()
     .map(|args| args.iter().map(|&arg| arg.to_owned()).collect())

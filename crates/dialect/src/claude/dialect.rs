@@ -1,6 +1,6 @@
 //! Claude Code's answers to the contract of dialects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
@@ -8,13 +8,13 @@ use boswell_model::{
 };
 
 use super::{
-    branch, check, context, create, discover, encode, fold, head, live, plan, recognise, render, resume, side_files,
-    spoken, stand, tip, view,
+    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index, plan,
+    recognise, render, resume, settings, side_files, spoken, stand, subagents, tip, view,
 };
 use crate::{
-    Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
-    MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample, Settled, SideFile,
-    Spoken, StoreIntention, Support, Within, unsupported,
+    Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, FilesThen, Found, Intention, Likeness,
+    Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample, Settled,
+    SideFile, Spoken, StoreIntention, Subagent, Support, Within,
 };
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
@@ -125,6 +125,32 @@ impl Dialect for Claude {
         side_files::memory(files)
     }
 
+    fn plan_root(&self, root: &Path, intention: &StoreIntention) -> PathBuf {
+        match (intention, root.parent()) {
+            // The table of projects lies beside the folder unless a variable says where both are.
+            (StoreIntention::Move { .. }, Some(above)) if root.file_name().is_some_and(|name| name == ".claude") => {
+                above.to_owned()
+            }
+            _ => root.to_owned(),
+        }
+    }
+
+    fn deletes_after(&self, files: &dyn Files) -> Result<Option<u64>> {
+        settings::deletes_after(files).map(Some)
+    }
+
+    fn files_at(&self, located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<Option<FilesThen>> {
+        file_history::files_at(located, view, entry).map(Some)
+    }
+
+    fn subagents(&self, files: &dyn Files, located: &Located, view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        subagents::of(files, located, view)
+    }
+
+    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
+        subagents::spilled(located, object)
+    }
+
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
         resume::resume(facts, located, Permissions::Asked)
     }
@@ -184,7 +210,8 @@ impl Dialect for Claude {
     fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
         match intention {
             StoreIntention::Create(new) => create::create(files, new, chance),
-            _ => Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`")),
+            StoreIntention::Move { from, to } => move_project::plan(files, from, to),
+            StoreIntention::Index => native_index::plan(files),
         }
     }
 }

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::json::{Object, Raw};
+use boswell_model::{Error, ErrorKind, Result, SessionView, Slot};
+
+use crate::{FilesThen, Located};
 
 /// A file that the client keeps copies of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +83,69 @@ impl FileHistory {
         files.extend(prompt.snapshot.clone());
         Some(files.into_values().collect())
     }
+}
+
+/// The tracked files of a session as they stood at the prompt that an entry belongs to.
+pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<FilesThen> {
+    let mut history = FileHistory::default();
+    let mut written = Vec::new();
+    for slot in view.log.slots() {
+        view.with_object(slot, |object| {
+            history.add(object);
+            written.extend(left_behind(object));
+        })?;
+    }
+    let label = |slot: Slot| view.log.label(slot).into_owned();
+    let prompt = view.tree.ancestors(entry).map(label).find(|id| history.prompts.contains_key(id));
+    let Some(prompt) = prompt else {
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("no files were recorded for the entry `{}`", label(entry)),
+        )
+        .because("the client takes copies at a prompt, and only of files that its own tools change")
+        .hinting("see which files the session touched with `boswell files`"));
+    };
+    let key = |file: &TrackedFile| file.backup.as_ref().map(|name| format!("file-history/{}/{name}", located.id));
+    let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut known = Vec::new();
+    let mut begun = false;
+    for id in history.prompts() {
+        begun |= id == prompt;
+        for file in history.at(id).unwrap_or_default().iter().filter(|file| is_sound(file)) {
+            known.extend(key(file).map(|key| (file.path.clone(), key)));
+            // A file that was first touched later stood then as it stood before that.
+            if begun && !files.contains_key(&file.path) {
+                files.insert(file.path.clone(), key(file));
+            }
+        }
+    }
+    known.sort();
+    known.dedup();
+    written.retain(|(path, _)| files.contains_key(path));
+    Ok(FilesThen { prompt, files: files.into_iter().collect(), known, written })
+}
+
+/// What an edit left in a file, as its result tells: the path as snapshots name it, and the text.
+fn left_behind(object: &Object<'_>) -> Option<(String, String)> {
+    let result = object.get("toolUseResult")?;
+    let text = |key: &str| result.get(key)?.text();
+    let path = text("filePath")?;
+    let after = match (text("originalFile"), text("oldString"), text("newString")) {
+        (Some(before), Some(old), Some(new)) if !old.is_empty() => {
+            let all = result.get("replaceAll").and_then(|all| all.bool()) == Some(true);
+            if all { before.replace(&*old, &new) } else { before.replacen(&*old, &new, 1) }
+        }
+        _ => text("content")?.into_owned(),
+    };
+    let cwd = object.text("cwd").unwrap_or_default();
+    let inside = path.strip_prefix(&*cwd).and_then(|rest| rest.strip_prefix('/')).filter(|_| !cwd.is_empty());
+    Some((inside.unwrap_or(&path).to_owned(), after))
+}
+
+/// Whether it says what it was, and its copy is a name and not a way elsewhere.
+fn is_sound(file: &TrackedFile) -> bool {
+    let is_name = |name: &String| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':']);
+    file.is_absent || file.backup.as_ref().is_some_and(is_name)
 }
 
 fn tracked(path: &str, backup: Raw<'_>) -> TrackedFile {

@@ -26,6 +26,7 @@ pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
         }
         EntryKind::Setting => set(&mut facts.permission_mode, object.text("permissionMode")),
         EntryKind::Meta => {
+            set(&mut facts.project, object.text("relocatedCwd"));
             if let Some(cost) = object.get("totalCostUSD").and_then(|cost| cost.f64()) {
                 facts.stated.usage.cost = Some(cost);
             }

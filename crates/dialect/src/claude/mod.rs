@@ -18,6 +18,8 @@ mod fold;
 mod fork;
 mod head;
 mod metadata;
+mod move_project;
+mod native_index;
 mod pairing;
 mod plan;
 mod prompt;
@@ -29,6 +31,7 @@ mod siblings;
 mod side_files;
 mod spoken;
 mod stand;
+mod subagents;
 mod tip;
 mod view;
 
@@ -40,6 +43,7 @@ mod matrix;
 pub mod file_history;
 pub mod live;
 pub mod project_key;
+pub mod settings;
 
 pub use dialect::Claude;
 pub use project_key::project_key;

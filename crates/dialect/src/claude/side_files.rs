@@ -46,6 +46,12 @@ pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>
     if located.owner.is_none() && discover::is_uuid(&located.id) {
         let backups = format!("file-history/{}", located.id);
         walk(files, &backups, &mut |info| out.push(side_file(info, SideKind::Checkpoint)))?;
+        walk(files, &format!("tasks/{}", located.id), &mut |info| {
+            // The client locks the list by a file of its own.
+            if info.name() != ".lock" {
+                out.push(side_file(info, SideKind::Meta));
+            }
+        })?;
     }
     if let Some(info) = files.stat(&format!("{folder}.meta.json"))?.filter(FileInfo::is_file) {
         out.push(side_file(&info, SideKind::Meta));
@@ -121,6 +127,8 @@ mod tests {
             (format!("projects/-w/{ID}/custom-title.json"), r#"{"customTitle":"Beside"}"#),
             (format!("projects/-w/{ID}/archived.json"), r#"{"archived":true,"by":"sdk"}"#),
             (format!("file-history/{ID}/0123456789abcdef@v1"), "old"),
+            (format!("tasks/{ID}/1.json"), "{}"),
+            (format!("tasks/{ID}/.lock"), ""),
             ("projects/-w/memory/MEMORY.md".to_owned(), "index"),
             ("projects/-w/memory/facts.md".to_owned(), "fact"),
             ("projects/-w/memory/pic.png".to_owned(), "x"),
@@ -138,7 +146,7 @@ mod tests {
     fn side_files_are_listed_with_their_kinds() {
         let mut kinds: Vec<_> = list(&store(), &located()).unwrap().iter().map(|file| file.kind.word()).collect();
         kinds.sort_unstable();
-        assert_eq!(kinds, ["checkpoint", "meta", "meta", "meta", "subagent", "tool_output"]);
+        assert_eq!(kinds, ["checkpoint", "meta", "meta", "meta", "meta", "subagent", "tool_output"]);
     }
 
     #[test]

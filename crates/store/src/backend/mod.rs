@@ -151,4 +151,8 @@ impl Files for BackendFiles<'_> {
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
         self.0.open(key)?.read(at, len as u64)
     }
+
+    fn describe(&self, key: &str) -> String {
+        self.0.describe(key)
+    }
 }

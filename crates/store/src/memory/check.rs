@@ -21,6 +21,17 @@ pub enum MemoryProblem {
     LongIndex {
         /// How many lines it has.
         lines: usize,
+        /// Sections that could be pages of their own, and the line that each begins on.
+        sections: Vec<(String, usize)>,
+    },
+    /// A fact names a file of the project that is not there.
+    MissingFile {
+        /// The page with the fact.
+        page: String,
+        /// Its line, from 1.
+        line: usize,
+        /// The file.
+        path: String,
     },
     /// The same fact stands in several places.
     Repeated {
@@ -42,11 +53,17 @@ impl std::fmt::Display for MemoryProblem {
             MemoryProblem::DeadLink { from, line, to } => {
                 write!(f, "{from}:{line}: links to `{to}`, which is not there")
             }
-            MemoryProblem::LongIndex { lines } => {
+            MemoryProblem::LongIndex { lines, sections } => {
                 write!(
                     f,
                     "{INDEX} has {lines} lines, of which {LOADED_LINES} are loaded: move facts to pages of their own"
-                )
+                )?;
+                let named: Vec<String> =
+                    sections.iter().map(|(title, line)| format!("`{title}` (line {line})")).collect();
+                if named.is_empty() { Ok(()) } else { write!(f, ", such as {}", named.join(", ")) }
+            }
+            MemoryProblem::MissingFile { page, line, path } => {
+                write!(f, "{page}:{line}: names the file `{path}`, which is not there")
             }
             MemoryProblem::Repeated { text, places } => {
                 let places: Vec<String> = places.iter().map(|(page, line)| format!("{page}:{line}")).collect();
@@ -61,11 +78,44 @@ impl std::fmt::Display for MemoryProblem {
 pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
     let mut problems = dead_links(memory);
     if memory.lines > LOADED_LINES {
-        problems.push(MemoryProblem::LongIndex { lines: memory.lines });
+        problems.push(MemoryProblem::LongIndex { lines: memory.lines, sections: sections(memory) });
     }
     problems.extend(repeated(memory));
     problems.extend(unreferenced(memory));
     problems
+}
+
+impl MemoryProblem {
+    /// Its word in output.
+    pub fn word(&self) -> &'static str {
+        match self {
+            MemoryProblem::DeadLink { .. } => "dead_link",
+            MemoryProblem::LongIndex { .. } => "long_index",
+            MemoryProblem::MissingFile { .. } => "missing_file",
+            MemoryProblem::Repeated { .. } => "repeated",
+            MemoryProblem::Unreferenced { .. } => "unreferenced",
+        }
+    }
+}
+
+/// Looks for facts that name files which are not there; `exists` is asked about each.
+pub fn missing_files(memory: &Memory, exists: &dyn Fn(&str) -> bool) -> Vec<MemoryProblem> {
+    let mut problems = Vec::new();
+    for page in &memory.pages {
+        for (path, line) in page.named_files().into_iter().filter(|(path, _)| !exists(path)) {
+            problems.push(MemoryProblem::MissingFile { page: page.name.clone(), line, path });
+        }
+    }
+    problems
+}
+
+/// The longest sections of the index, those that nobody sees first.
+fn sections(memory: &Memory) -> Vec<(String, usize)> {
+    let index = memory.pages.first().map_or("", |page| page.text.as_str());
+    let headings = index.lines().enumerate().filter(|(_, line)| line.starts_with("## "));
+    let titles = headings.map(|(number, line)| (line.trim_start_matches('#').trim().to_owned(), number + 1));
+    let (unseen, seen): (Vec<_>, Vec<_>) = titles.partition(|(_, line)| *line > LOADED_LINES);
+    unseen.into_iter().chain(seen.into_iter().rev()).take(3).collect()
 }
 
 fn dead_links(memory: &Memory) -> Vec<MemoryProblem> {

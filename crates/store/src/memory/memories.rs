@@ -37,6 +37,17 @@ pub struct Memory {
     pub pages: Vec<Page>,
 }
 
+impl Memory {
+    /// The memory that these pages make up.
+    pub fn of(mut pages: Vec<Page>) -> Self {
+        pages.sort_by(|a, b| (a.name != INDEX, &a.name).cmp(&(b.name != INDEX, &b.name)));
+        let index = pages.first().filter(|page| page.name == INDEX);
+        let loaded = index.map(|page| page.text.split_inclusive('\n').take(LOADED_LINES).collect());
+        let lines = index.map_or(0, Page::lines);
+        Memory { loaded: loaded.unwrap_or_default(), lines, pages }
+    }
+}
+
 /// What a change did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
@@ -77,11 +88,7 @@ impl Memories {
                 pages.push(Page::new(name, &bytes));
             }
         }
-        pages.sort_by(|a, b| (a.name != INDEX, &a.name).cmp(&(b.name != INDEX, &b.name)));
-        let index = pages.first().filter(|page| page.name == INDEX);
-        let loaded = index.map(|page| page.text.split_inclusive('\n').take(LOADED_LINES).collect());
-        let lines = index.map_or(0, Page::lines);
-        Ok(Memory { loaded: loaded.unwrap_or_default(), lines, pages })
+        Ok(Memory::of(pages))
     }
 
     /// Writes a page as a whole.

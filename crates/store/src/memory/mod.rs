@@ -10,10 +10,10 @@ mod key;
 mod memories;
 mod page;
 
-pub use check::{MemoryProblem, check};
+pub use check::{MemoryProblem, check, missing_files};
 pub use key::project_key;
 pub use memories::{Changed, Memories, Memory};
-pub use page::{Link, Page};
+pub use page::{Link, Page, checked_name};
 
 /// The index page.
 pub const INDEX: &str = "MEMORY.md";

@@ -23,7 +23,8 @@ pub struct Link {
 }
 
 impl Page {
-    pub(super) fn new(name: String, bytes: &[u8]) -> Self {
+    /// A page of this name and content.
+    pub fn new(name: String, bytes: &[u8]) -> Self {
         Page { name, text: String::from_utf8_lossy(bytes).into_owned(), bytes: bytes.len() }
     }
 
@@ -45,6 +46,29 @@ impl Page {
         }
         links
     }
+}
+
+impl Page {
+    /// Files that facts on the page name: paths between backticks, with a folder and an ending, and the line of each.
+    pub fn named_files(&self) -> Vec<(String, usize)> {
+        let mut found = Vec::new();
+        for (number, line) in self.text.lines().enumerate() {
+            let quoted = line.split('`').skip(1).step_by(2);
+            found.extend(quoted.filter_map(named_file).map(|path| (path, number + 1)));
+        }
+        found
+    }
+}
+
+/// The path that a text between backticks is, without the number of a line behind it.
+fn named_file(text: &str) -> Option<String> {
+    let path = text.trim().split(':').next()?;
+    let odd = |c: char| c.is_whitespace() || "*?<>{}$|\"'()=,;@~\\".contains(c);
+    let (folder, name) = path.rsplit_once('/')?;
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_file = !folder.is_empty() && !stem.is_empty() && (1..=6).contains(&ending.len());
+    let plain = !path.contains(odd) && !text.contains("://") && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    (is_file && plain && !path.split('/').any(|part| part == "..")).then(|| path.to_owned())
 }
 
 fn targets(line: &str) -> Vec<String> {
@@ -70,7 +94,7 @@ fn page_of(target: &str) -> Option<String> {
 }
 
 /// A name that stays in its folder, on every system, and is no option to any program.
-pub(super) fn checked_name(name: &str) -> Result<()> {
+pub fn checked_name(name: &str) -> Result<()> {
     let fault = if name.is_empty() || name.len() > 200 {
         "it must have 1 to 200 bytes"
     } else if name.starts_with(['-', '.']) {

@@ -94,10 +94,7 @@ impl Runner {
         let mut records = self.vault.of(session)?;
         let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
         records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
-        let Some(last) = records.last().cloned() else {
-            return Err(Error::new(ErrorKind::NotFound, format!("the vault holds no deleted files of {session}"))
-                .hinting("see what was done with `boswell ops`"));
-        };
+        let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
         records.retain(|record| record.op == last.op && record.root == last.root);
         let mut plan = Plan::new("restore", format!("restore {session}"));
         for record in &records {

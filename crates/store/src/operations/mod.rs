@@ -1,6 +1,7 @@
 //! What can be done with operations: list them, take them back, delete and restore through them.
 
 mod becoming;
+mod kept;
 mod list;
 mod undo;
 

@@ -76,7 +76,8 @@ pub(crate) fn lower(disk: &dyn Disk, root: &Path, plan: &Plan) -> Result<Lowered
 impl Lowering<'_> {
     fn step(&mut self, step: &Step) -> Result<()> {
         match step {
-            Step::Append { key, bytes } => self.append(key, bytes),
+            Step::Append { key, bytes } => self.append(key, bytes, Modified::Now),
+            Step::AppendKeepingTime { key, bytes } => self.append(key, bytes, Modified::Kept),
             Step::Put { key, bytes, mode, modified } => self.put(key, bytes.clone(), *mode, *modified),
             Step::Edit { key, at, old, new, modified } => {
                 let bytes = edited(key, &self.bytes(key)?, *at, old, new)?;
@@ -215,7 +216,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn append(&mut self, key: &str, lines: &[u8]) -> Result<()> {
+    fn append(&mut self, key: &str, lines: &[u8], modified: Modified) -> Result<()> {
         let before = match self.look(key)? {
             State::File(before) => before,
             State::Absent => return self.put(key, lines.to_vec(), None, Modified::Now),
@@ -226,7 +227,8 @@ impl Lowering<'_> {
         let mut added = if separate { vec![b'\n'] } else { Vec::new() };
         added.extend_from_slice(lines);
         file.hasher.add(&added);
-        file.facts = FileFacts { sha256: file.hasher.finish(), len: file.hasher.len(), modified: None, ..before };
+        let modified = before.modified.filter(|_| modified == Modified::Kept);
+        file.facts = FileFacts { sha256: file.hasher.finish(), len: file.hasher.len(), modified, ..before };
         match &mut file.content {
             VirtualContent::Disk(path) => file.content = VirtualContent::Grown(path.clone(), added.clone()),
             VirtualContent::Bytes(bytes) | VirtualContent::Grown(_, bytes) => bytes.extend_from_slice(&added),

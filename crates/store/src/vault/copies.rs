@@ -115,6 +115,27 @@ impl Vault {
         durable::sync_parent(self.disk.as_ref(), &path)
     }
 
+    /// Makes a piece of a file durable; the caller holds the lock.
+    pub(super) fn save_piece(&self, bytes: &[u8]) -> Result<Digest> {
+        let sha256 = Digest::of(bytes);
+        let path = self.object(sha256);
+        if self.has(sha256)? {
+            return Ok(sha256);
+        }
+        if let Some(folder) = path.parent() {
+            durable::make_folders(self.disk.as_ref(), folder)?;
+        }
+        let temp = durable::temp_beside(&path, &self.chance.hex16());
+        let written = object::pack_bytes(self.disk.as_ref(), bytes, &temp)
+            .and_then(|_| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error)));
+        if let Err(error) = written {
+            let _ = self.disk.remove(&temp);
+            return Err(error);
+        }
+        durable::sync_parent(self.disk.as_ref(), &path)?;
+        Ok(sha256)
+    }
+
     /// Whether there is a copy of this content.
     pub fn has(&self, sha256: Digest) -> Result<bool> {
         let path = self.object(sha256);
@@ -209,6 +230,14 @@ impl Vault {
 
     pub(super) fn lock(&self) -> Result<OsLock> {
         self.locks.exclusive("vault", PATIENCE)
+    }
+
+    pub(super) fn lock_for(&self, wait: Wait) -> Result<OsLock> {
+        self.locks.exclusive("vault", wait)
+    }
+
+    pub(super) fn kept_log(&self) -> PathBuf {
+        self.folder.join("kept.jsonl")
     }
 
     pub(super) fn log(&self) -> PathBuf {

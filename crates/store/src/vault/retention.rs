@@ -93,15 +93,19 @@ impl Vault {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
                 .hinting("any writing command finishes it; then try again"));
         }
-        let removed = self.remove_all(&|record| record.session == *session)?;
-        self.prove(&gone)?;
+        let pieces = self.kept_of(session)?;
+        let kept = self.forget_kept(session)?;
+        let mut removed = self.remove_all(&|record| record.session == *session)?;
+        removed.records += kept;
+        self.prove(gone.iter().map(|record| record.sha256).chain(pieces))?;
         Ok(removed)
     }
 
     /// Copies go before the log forgets them: what a crash leaves is found by the next purge.
     fn remove_all(&self, goes: &dyn Fn(&VaultRecord) -> bool) -> Result<Purged> {
         let (gone, stay): (Vec<_>, Vec<_>) = self.list()?.0.into_iter().partition(goes);
-        let wanted: HashSet<Digest> = stay.iter().map(|record| record.sha256).collect();
+        let mut wanted: HashSet<Digest> = stay.iter().map(|record| record.sha256).collect();
+        wanted.extend(self.pieces()?);
         let mut done = Purged { records: gone.len(), ..Purged::default() };
         let objects: HashSet<Digest> = gone.iter().map(|record| record.sha256).collect();
         for sha256 in objects {
@@ -128,9 +132,11 @@ impl Vault {
     }
 
     /// Removes what a crash left: half-written copies, and copies that the log never came to speak of.
-    fn remove_orphans(&self) -> Result<(usize, u64)> {
-        let log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
-        let known: HashSet<String> = self.list()?.0.iter().map(|record| record.sha256.to_string()).collect();
+    pub(super) fn remove_orphans(&self) -> Result<(usize, u64)> {
+        let mut log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
+        log.extend(durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default());
+        let mut known: HashSet<String> = self.list()?.0.iter().map(|record| record.sha256.to_string()).collect();
+        known.extend(self.pieces()?.iter().map(Digest::to_string));
         let objects = self.home.join("vault/objects");
         let mut done = (0, 0);
         for shelf in self.names(&objects)? {
@@ -178,14 +184,12 @@ impl Vault {
         Ok(Some(stat.len))
     }
 
-    fn prove(&self, gone: &[VaultRecord]) -> Result<()> {
-        let wanted: HashSet<Digest> = self.list()?.0.iter().map(|record| record.sha256).collect();
-        for record in gone.iter().filter(|record| !wanted.contains(&record.sha256)) {
-            if self.has(record.sha256)? {
-                return Err(Error::new(
-                    ErrorKind::Internal,
-                    format!("a copy of `{}` is still in the vault", record.key.escape_debug()),
-                ));
+    fn prove(&self, gone: impl Iterator<Item = Digest>) -> Result<()> {
+        let mut wanted: HashSet<Digest> = self.list()?.0.iter().map(|record| record.sha256).collect();
+        wanted.extend(self.pieces()?);
+        for sha256 in gone.filter(|sha256| !wanted.contains(sha256)) {
+            if self.has(sha256)? {
+                return Err(Error::new(ErrorKind::Internal, format!("the copy {sha256} is still in the vault")));
             }
         }
         Ok(())

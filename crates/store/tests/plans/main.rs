@@ -4,6 +4,7 @@
 
 mod crash;
 mod crash_disk;
+mod kept;
 mod locks;
 mod steps;
 mod support;

@@ -1,0 +1,327 @@
+//! `keep`: copies of sessions as they change, so that an agent's own clean-up loses nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use boswell_dialect::claude::settings;
+use boswell_dialect::{Plan, Precondition, Seen, Step};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait};
+use clap::{Args, Subcommand};
+
+use super::stores::size;
+use super::whole_store::step;
+use crate::fate::{AHEAD, Fates};
+use crate::keep_state::{KeepState, Trigger};
+use crate::machine::{Machine, program, until};
+use crate::output::Output;
+use crate::terminal::one_line;
+use crate::{failure, timer};
+
+/// How long a command goes on keeping after it has answered.
+const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// Keep copies of sessions, so that an agent's own clean-up loses nothing
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell keep on --dry-run    what would be put into the agent's settings
+  boswell keep status          what is kept, and what will be lost
+
+Copied are logs, subagents, spilled outputs and file histories; never keys, credentials or settings.")]
+pub(crate) struct KeepArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Keep from now on: once now, at the end of every session, and after every boswell command
+    On {
+        /// By a timer of the user's system instead of the agent's own hook
+        #[arg(long)]
+        timer: bool,
+        /// Only show what would be installed
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Stop, and take out exactly what `keep on` installed; copies stay
+    Off,
+    /// Show what is kept, and what will be lost
+    Status,
+    /// Keep what changed, now
+    Run,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &KeepArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(machine);
+    match args.what {
+        What::On { timer, dry_run } => on(machine, timer, dry_run, &mut out)?,
+        What::Off => off(machine, &mut out)?,
+        What::Status => status(machine, &mut out)?,
+        What::Run => {
+            machine.may_write()?;
+            keep_all(machine, &mut out)?;
+        }
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps a little of what changed, once a command has answered. What fails here is tried again next time.
+pub(crate) fn afterwards(machine: &Machine) {
+    let Some(home) = machine.home.as_ref().filter(|_| !machine.is_read_only()) else { return };
+    if !matches!(KeepState::load(home), Ok(Some(_))) {
+        return;
+    }
+    let time = until(AFTERWARDS);
+    let _ = each_store(machine, KeepWhich::Changed, Wait::No, &|| time());
+}
+
+/// Stores whose agents delete sessions.
+fn keepable(machine: &Machine) -> Vec<&Store> {
+    let stores = machine.stores.iter().map(|(_, store)| store);
+    stores.filter(|store| matches!(store.deletes_after(), Ok(Some(_)))).collect()
+}
+
+fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() -> bool) -> Result<KeepRun> {
+    let runner = machine.reading_runner()?;
+    let mut kept = runner.vault().kept()?;
+    let mut all = KeepRun::default();
+    for store in keepable(machine) {
+        let mut run = runner.vault().keep_sessions(store, &mut kept, which, wait, go_on)?;
+        all.sessions += run.sessions;
+        all.files += run.files;
+        all.bytes += run.bytes;
+        all.unfinished |= run.unfinished;
+        all.failed.append(&mut run.failed);
+    }
+    Ok(all)
+}
+
+fn keep_all(machine: &Machine, out: &mut Output) -> Result<()> {
+    let run = each_store(machine, KeepWhich::All, Wait::For(Duration::from_secs(30)), &|| true)?;
+    for (path, error) in run.failed.iter().filter(|_| !machine.quiet) {
+        failure::warn(&Error::new(error.kind(), format!("`{path}` was not kept")).because(error.to_string()));
+    }
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "kept")
+                .with("sessions", run.sessions)
+                .with("files", run.files)
+                .with("bytes", run.bytes)
+                .with("failed", run.failed.len()),
+        );
+    }
+    if run.files == 0 {
+        return out.line("nothing has changed since it was last kept");
+    }
+    out.line(&format!("kept {} of {} sessions, {} files", size(run.bytes), run.sessions, run.files))
+}
+
+fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<()> {
+    if !dry_run {
+        machine.may_write()?;
+    }
+    let stores = keepable(machine);
+    if stores.is_empty() {
+        return Err(Error::new(ErrorKind::NotFound, "no agent on this machine deletes sessions by itself")
+            .because("only Claude Code is known to, and its folder is not there")
+            .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`"));
+    }
+    let mut state = KeepState::load(machine.home()?)?.unwrap_or_else(|| KeepState::since(machine.now));
+    for store in stores {
+        if state.triggers.iter().any(|trigger| trigger.serves(store.root())) {
+            continue;
+        }
+        let command = command(machine, store)?;
+        let hook = if by_timer { None } else { hook(machine, store, &command, dry_run, out)? };
+        let trigger = match hook {
+            Some(trigger) => trigger,
+            None => timer::install(machine, store, &command, dry_run, out)?,
+        };
+        state.triggers.push(trigger);
+        if !dry_run {
+            state.save(machine.home()?)?;
+        }
+    }
+    if dry_run {
+        return Ok(());
+    }
+    state.save(machine.home()?)?;
+    keep_all(machine, out)
+}
+
+/// Puts a hook into the agent's settings; none where they take none, and a timer must do.
+fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mut Output) -> Result<Option<Trigger>> {
+    let before = store.file(settings::SETTINGS, 16 << 20)?;
+    let hooked = match settings::add_hook(before.as_deref(), command) {
+        Ok(hooked) => hooked,
+        Err(error) => {
+            failure::warn(&error);
+            return Ok(None);
+        }
+    };
+    let path = store.root().join(settings::SETTINGS).display().to_string();
+    let shown = String::from_utf8_lossy(&hooked.inserted).into_owned();
+    step(out, &format!("add to {path}: {}", shown.trim()))?;
+    if dry_run || hooked.inserted.is_empty() {
+        return Ok(Some(Trigger::hook(store.root(), command, &shown)));
+    }
+    match write(machine, store, before.as_deref(), &hooked.bytes, "keep sessions at their end") {
+        Ok(()) => Ok(Some(Trigger::hook(store.root(), command, &shown))),
+        Err(error) if error.kind() != ErrorKind::Conflict => {
+            failure::warn(&error);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Replaces the agent's settings, through the runner; an empty file goes.
+fn write(machine: &Machine, store: &Store, before: Option<&[u8]>, after: &[u8], title: &str) -> Result<()> {
+    let key = settings::SETTINGS.to_owned();
+    let mut plan = Plan::new("keep", title);
+    plan.preconditions.push(match before {
+        Some(before) => Precondition::Unchanged {
+            key: key.clone(),
+            was: Seen { sha256: Some(Digest::of(before).to_string()), ..Seen::default() },
+        },
+        None => Precondition::Absent { key: key.clone() },
+    });
+    plan.steps.push(if after.is_empty() { Step::remove(&key) } else { Step::put(&key, after) });
+    let session = SessionRef::new(store.dialect().name(), "*");
+    machine.runner()?.run(store.root(), &plan, &session, Reason::Before).map(|_| ())
+}
+
+/// The words that keep this store, for a shell.
+fn command(machine: &Machine, store: &Store) -> Result<String> {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let mut words = vec![quoted(&program()?.display().to_string())];
+    words.extend(["--home".to_owned(), quoted(&machine.home()?.display().to_string())]);
+    words.extend(["--store".to_owned(), quoted(&format!("{}={}", store.dialect().name(), store.root().display()))]);
+    words.extend(["keep", "run", "--quiet"].map(str::to_owned));
+    Ok(words.join(" "))
+}
+
+fn off(machine: &Machine, out: &mut Output) -> Result<()> {
+    machine.may_write()?;
+    let home = machine.home()?;
+    let Some(mut state) = KeepState::load(home)? else {
+        if !machine.quiet {
+            failure::say("keeping is off already");
+        }
+        return Ok(());
+    };
+    while let Some(trigger) = state.triggers.pop() {
+        match &trigger {
+            Trigger::Hook { root, command, inserted } => unhook(machine, root, command, inserted, out)?,
+            Trigger::Timer { folder, .. } => timer::remove(machine, folder, out)?,
+        }
+        state.save(home)?;
+    }
+    KeepState::forget(home)?;
+    step(out, "keeping is off; copies that were kept stay in the vault")
+}
+
+fn unhook(machine: &Machine, root: &Path, command: &str, inserted: &str, out: &mut Output) -> Result<()> {
+    let Some(claude) = boswell_dialect::by_name("claude") else { return Ok(()) };
+    let store = Store::in_folder(claude, root);
+    let before = store.file(settings::SETTINGS, 16 << 20)?;
+    let path = root.join(settings::SETTINGS).display().to_string();
+    let after = before.as_deref().and_then(|before| settings::remove_hook(before, command, inserted.as_bytes()));
+    let Some(after) = after else { return step(out, &format!("{path} has no hook of boswell's any more")) };
+    write(machine, &store, before.as_deref(), &after, "stop keeping sessions at their end")?;
+    step(out, &format!("took out of {path}: {}", inserted.trim()))
+}
+
+fn status(machine: &Machine, out: &mut Output) -> Result<()> {
+    let state = machine.home.as_deref().map(KeepState::load).transpose()?.flatten();
+    let fates = Fates::read(machine)?;
+    let kept = match &machine.home {
+        Some(_) => machine.reading_runner()?.vault().kept()?,
+        None => Kept::default(),
+    };
+    if !out.json {
+        out.line(&match &state {
+            Some(state) => format!("keeping is on since {}", state.since.to_rfc3339()),
+            None => "keeping is off; `boswell keep on` begins".to_owned(),
+        })?;
+    }
+    for (id, store) in machine.stores.iter() {
+        let Some(days) = store.deletes_after()? else { continue };
+        let sessions: Vec<_> =
+            store.list()?.sessions.into_iter().filter(|it| it.owner.is_none() && it.size > 0).collect();
+        let current = sessions.iter().filter(|located| kept.has(store, located)).count();
+        let gone = gone(&kept, store, &sessions);
+        let soon = fates.lost_soon(id, store, &sessions, machine.now);
+        let trigger = state.as_ref().and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
+        let works = trigger.map(|trigger| is_installed(trigger, store));
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "keep")
+                    .with("dialect", store.dialect().name())
+                    .with("root", store.root().display().to_string())
+                    .with("on", state.is_some())
+                    .with("since", state.as_ref().map(|state| state.since.to_rfc3339()))
+                    .with("trigger", trigger.map(Trigger::word))
+                    .with("installed", works)
+                    .with("deletes_after_days", days)
+                    .with("sessions", sessions.len())
+                    .with("kept", current)
+                    .with("gone", gone.clone())
+                    .with("lost_soon", soon.iter().map(|it| Json::from(it.id.as_str())).collect::<Vec<_>>()),
+            )?;
+            continue;
+        }
+        let root = store.root().display().to_string();
+        out.line(&format!(
+            "{}  {current} of {} sessions are kept as they are; their agent deletes them after {days} days  {}",
+            store.dialect().name(),
+            sessions.len(),
+            one_line(&root)
+        ))?;
+        if works == Some(false) {
+            out.line("  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew")?;
+        }
+        for session in &gone {
+            out.line(&format!("  gone, and kept: {session}; `boswell restore {session}` puts it back"))?;
+        }
+        if !soon.is_empty() {
+            out.line(&format!("  {} will be deleted within {AHEAD} days and are not kept", soon.len()))?;
+        }
+    }
+    if keepable(machine).is_empty() && !machine.quiet {
+        failure::say("no agent on this machine deletes sessions by itself, so there is nothing to keep");
+    }
+    Ok(())
+}
+
+/// Sessions that are kept and whose log is not there any more.
+fn gone(kept: &Kept, store: &Store, here: &[boswell_dialect::Located]) -> Vec<String> {
+    let is_here = |id: &str| here.iter().any(|located| located.id == id);
+    let mut gone: Vec<String> = kept
+        .files()
+        .filter(|file| file.root == store.root() && file.session.dialect == store.dialect().name())
+        .filter(|file| !is_here(&file.session.id))
+        .map(|file| file.session.to_string())
+        .collect();
+    gone.sort();
+    gone.dedup();
+    gone
+}
+
+fn is_installed(trigger: &Trigger, store: &Store) -> bool {
+    match trigger {
+        Trigger::Hook { command, .. } => store
+            .file(settings::SETTINGS, 16 << 20)
+            .is_ok_and(|bytes| bytes.is_some_and(|bytes| settings::has_hook(&bytes, command))),
+        Trigger::Timer { folder, .. } => PathBuf::from(folder).join(timer::TIMER).is_file(),
+    }
+}

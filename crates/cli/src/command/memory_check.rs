@@ -1,0 +1,131 @@
+//! `memory check`: what is wrong with what agents remember.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::claude::project_key;
+use boswell_model::Result;
+use boswell_model::json::Json;
+use boswell_store::disk::RealDisk;
+use boswell_store::memory::{self, Memory, Page};
+use boswell_store::{Chance, Memories, Store, SystemChance};
+
+use crate::checkout_of;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::one_line;
+
+/// The largest page that is looked at.
+const LARGEST: u64 = 16 << 20;
+
+/// Checks the memory of a project, or of all; gives how many problems there are.
+pub(crate) fn run(machine: &Machine, folder: Option<&Path>, out: &mut Output) -> Result<usize> {
+    let projects = if folder.is_none() { known_projects(machine)? } else { BTreeSet::new() };
+    let keys = folder.map(checkout_of::keys);
+    let mut found = 0;
+    for (_, store) in machine.stores.iter() {
+        for (key, memory) in memories(store)? {
+            if keys.as_ref().is_some_and(|keys| !keys.contains(&key)) {
+                continue;
+            }
+            let of_key = |path: &&String| project_key(path) == key;
+            let place = match folder {
+                Some(folder) => Some(folder.to_owned()),
+                None => {
+                    projects.iter().filter(of_key).map(|path| Path::new(path).to_owned()).find(|path| path.is_dir())
+                }
+            };
+            let problems = Problems { dialect: store.dialect().name(), key: &key, out };
+            found += problems.tell(&memory, place.as_deref(), folder.is_none())?;
+        }
+    }
+    if let (Some(home), Some(folder)) = (&machine.home, folder) {
+        let project = folder.display().to_string();
+        let memory = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16()).load(&project)?;
+        found += Problems { dialect: "boswell", key: &project, out }.tell(&memory, Some(folder), false)?;
+    }
+    Ok(found)
+}
+
+/// Folders that sessions were held in.
+fn known_projects(machine: &Machine) -> Result<BTreeSet<String>> {
+    let (conversations, _) = machine.conversations()?;
+    let mut projects: BTreeSet<String> = conversations.into_iter().filter_map(|it| it.front.1.facts.project).collect();
+    let mains: Vec<String> = projects
+        .iter()
+        .filter_map(|path| checkout_of::main_checkout(Path::new(path)))
+        .map(|main| main.display().to_string())
+        .collect();
+    projects.extend(mains);
+    Ok(projects)
+}
+
+/// What a store remembers of each project, by key.
+fn memories(store: &Store) -> Result<BTreeMap<String, Memory>> {
+    let mut pages: BTreeMap<String, Vec<Page>> = BTreeMap::new();
+    for file in store.memory()? {
+        let bytes = store.file(&file.key, LARGEST)?.unwrap_or_default();
+        let name = file.key.split_once("/memory/").map_or(file.key.as_str(), |(_, name)| name);
+        pages.entry(file.project_key).or_default().push(Page::new(name.to_owned(), &bytes));
+    }
+    Ok(pages.into_iter().map(|(key, pages)| (key, Memory::of(pages))).collect())
+}
+
+struct Problems<'a> {
+    dialect: &'a str,
+    key: &'a str,
+    out: &'a mut Output,
+}
+
+impl Problems<'_> {
+    fn tell(self, memory: &Memory, place: Option<&Path>, orphans: bool) -> Result<usize> {
+        let mut problems: Vec<(&str, String)> = Vec::new();
+        for problem in memory::check(memory) {
+            problems.push((problem.word(), problem.to_string()));
+        }
+        if let Some(place) = place {
+            let exists = |path: &str| place.join(path).exists();
+            for problem in memory::missing_files(memory, &exists) {
+                problems.push((problem.word(), problem.to_string()));
+            }
+        }
+        if !memory.pages.is_empty() && self.dialect != "boswell" {
+            problems.extend(self.orphan(place, orphans).map(|text| ("orphaned", text)));
+        }
+        for (word, text) in &problems {
+            if self.out.json {
+                self.out.object(
+                    &Json::object()
+                        .with("v", 1)
+                        .with("type", "memory_problem")
+                        .with("dialect", self.dialect)
+                        .with("project_key", self.key)
+                        .with("problem", *word)
+                        .with("detail", text),
+                )?;
+            } else {
+                self.out.line(&format!("{} {}: {}", self.dialect, one_line(self.key), one_line(text)))?;
+            }
+        }
+        Ok(problems.len())
+    }
+
+    /// Memory that no session will load any more.
+    fn orphan(&self, place: Option<&Path>, orphans: bool) -> Option<String> {
+        match place {
+            Some(place) => {
+                let main = checkout_of::main_checkout(place)?;
+                let loaded = project_key(&main.display().to_string());
+                (loaded != self.key).then(|| {
+                    format!("is not loaded: for this folder the agent loads the memory of `{}`", main.display())
+                })
+            }
+            None if orphans => Some(
+                "no folder of that name is known and there: if the project was moved, `boswell move OLD NEW` brings its memory along"
+                    .to_owned(),
+            ),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Changes of whole stores, for every store that knows how: shown first, done with `--apply`.
+
+use boswell_dialect::StoreIntention;
+use boswell_model::json::Json;
+use boswell_model::{ErrorKind, Result, SessionRef};
+use boswell_store::CarriedOut;
+
+use super::change;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::one_line;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Stores in which something changes, or changed.
+    pub(crate) changed: usize,
+    /// Names of stores that do not know how.
+    pub(crate) left_out: Vec<&'static str>,
+}
+
+/// Shows what an intention would change in every store; with `apply` carries it out.
+pub(crate) fn each(machine: &Machine, intention: &StoreIntention, apply: bool, out: &mut Output) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for (_, store) in machine.stores.iter() {
+        let planned = match machine.planning(store.clone()).plan_store(intention) {
+            Ok(planned) => planned,
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                outcome.left_out.push(store.dialect().name());
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if planned.plan.steps.is_empty() {
+            change::remark(machine, &planned);
+            continue;
+        }
+        outcome.changed += 1;
+        if apply {
+            let done = machine.runner()?.carry_out_store(&machine.writable(store.clone())?, intention)?;
+            change::remark(machine, &done.planned);
+            report(&done, &SessionRef::new(store.dialect().name(), "*"), out)?;
+        } else {
+            change::show(&planned, out)?;
+            change::remark(machine, &planned);
+        }
+    }
+    Ok(outcome)
+}
+
+/// Acknowledges a change of a whole store.
+fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<()> {
+    if out.json {
+        return change::report(done, session, out);
+    }
+    let files = done.operation.files().len();
+    out.line(&format!("{}: {} ({files} files)", session.dialect, one_line(&done.operation.title)))
+}
+
+/// Says how to go on after a plan was shown.
+pub(crate) fn say_next(machine: &Machine, apply: bool, outcome: &Outcome) {
+    if machine.quiet || outcome.changed == 0 {
+        return;
+    }
+    crate::failure::say(if apply {
+        "`boswell undo` takes it back"
+    } else {
+        "nothing was changed; do it with `--apply`"
+    });
+}
+
+/// A line of the `step` shape.
+pub(crate) fn step(out: &mut Output, does: &str) -> Result<()> {
+    if out.json {
+        return out.object(&Json::object().with("v", 1).with("type", "step").with("does", does));
+    }
+    out.line(&one_line(does))
+}

@@ -1,0 +1,81 @@
+//! A timer of the user's own systemd that keeps sessions every hour, for agents that take no hook.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::{Disk, RealDisk, durable};
+use boswell_store::{Chance, Store, SystemChance};
+
+use crate::command::whole_store::step;
+use crate::keep_state::Trigger;
+use crate::machine::Machine;
+use crate::output::Output;
+
+/// File name of the timer.
+pub(crate) const TIMER: &str = "boswell-keep.timer";
+const SERVICE: &str = "boswell-keep.service";
+
+/// Writes the timer and starts it.
+pub(crate) fn install(
+    machine: &Machine,
+    store: &Store,
+    command: &str,
+    dry_run: bool,
+    out: &mut Output,
+) -> Result<Trigger> {
+    let folder = folder(machine)?;
+    // systemd takes `%` and `$` for its own unless they are doubled.
+    let command = command.replace('%', "%%").replace('$', "$$");
+    let service = format!(
+        "[Unit]\nDescription=Keep copies of agents' sessions\n\n[Service]\nType=oneshot\nExecStart={command}\n"
+    );
+    let timer = "[Unit]\nDescription=Keep copies of agents' sessions every hour\n\n[Timer]\nOnStartupSec=5min\nOnUnitActiveSec=1h\n\n[Install]\nWantedBy=timers.target\n";
+    for (name, text) in [(SERVICE, service.as_str()), (TIMER, timer)] {
+        let path = folder.join(name);
+        step(out, &format!("write {}: {}", path.display(), text.trim().replace('\n', "; ")))?;
+        if !dry_run {
+            durable::make_folders(&RealDisk, &folder)?;
+            durable::put(&RealDisk, &path, text.as_bytes(), &SystemChance.hex16())?;
+        }
+    }
+    if !dry_run {
+        systemctl(machine, &["enable", "--now", TIMER]);
+    }
+    Ok(Trigger::Timer { root: store.root().to_owned(), folder })
+}
+
+/// Stops the timer and removes its files.
+pub(crate) fn remove(machine: &Machine, folder: &Path, out: &mut Output) -> Result<()> {
+    systemctl(machine, &["disable", "--now", TIMER]);
+    for name in [TIMER, SERVICE] {
+        let path = folder.join(name);
+        match RealDisk.remove(&path) {
+            Ok(()) => step(out, &format!("removed {}", path.display()))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(path.display(), "remove", error)),
+        }
+    }
+    Ok(())
+}
+
+fn folder(machine: &Machine) -> Result<PathBuf> {
+    if !cfg!(target_os = "linux") {
+        return Err(Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
+            .hinting("run `boswell keep run` from a timer of your own"));
+    }
+    let config = machine.env.path_var("XDG_CONFIG_HOME").or_else(|| machine.env.in_home(".config"));
+    config.map(|config| config.join("systemd/user")).ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, "there is no folder for a timer")
+            .because("neither HOME nor XDG_CONFIG_HOME is set")
+    })
+}
+
+fn systemctl(machine: &Machine, words: &[&str]) {
+    let quiet = |command: &mut Command| {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+    };
+    if !quiet(Command::new("systemctl").arg("--user").args(words)) && !machine.quiet {
+        crate::failure::say(&format!("systemd did not answer; say `systemctl --user {}` yourself", words.join(" ")));
+    }
+}

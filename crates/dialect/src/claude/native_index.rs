@@ -1,0 +1,177 @@
+//! `sessions-index.json` written anew from the logs.
+//!
+//! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither write nor read it. So an index
+//! that is there is corrected, and none is made. Members that we do not know stay, in the index and in its entries.
+
+use boswell_model::json::{Json, Kind, Raw, set_member};
+use boswell_model::{Framing, Lines, Result};
+
+use super::{Claude, discover};
+use crate::{Depth, Dialect, FileInfo, Files, Located, Plan, Planned, Reader, Step};
+
+const NAME: &str = "sessions-index.json";
+const LIMIT: u64 = 256 << 20;
+const CHUNK: usize = 1 << 20;
+
+/// What has to happen for every index of the store to be right.
+pub(super) fn plan(files: &dyn Files) -> Result<Planned> {
+    let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
+    let mut without = 0;
+    for project in discover::projects(files)? {
+        let listing = files.list(&project)?;
+        let Some(index) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else {
+            without += usize::from(listing.iter().any(is_log));
+            continue;
+        };
+        let old = files.read_whole(&index.key, LIMIT)?.unwrap_or_default();
+        let new = corrected(files, &listing, &old)?;
+        if new != old {
+            planned.plan.steps.push(Step::Edit {
+                key: index.key.clone(),
+                at: Some(0),
+                old,
+                new,
+                modified: crate::Modified::Now,
+            });
+        }
+    }
+    if without > 0 {
+        planned
+            .remarks
+            .push(format!("{without} projects have no {NAME}: today's Claude Code needs none, and none was made"));
+    }
+    Ok(planned)
+}
+
+fn is_log(info: &FileInfo) -> bool {
+    info.is_file() && info.size > 0 && info.stem(".jsonl").is_some_and(discover::is_uuid)
+}
+
+fn corrected(files: &dyn Files, listing: &[FileInfo], old: &[u8]) -> Result<Vec<u8>> {
+    let whole = Raw::parse(old).ok().filter(|raw| raw.kind() == Kind::Object);
+    let known: Vec<Raw<'_>> =
+        whole.and_then(|raw| raw.get("entries")).map(|raw| raw.items().collect()).unwrap_or_default();
+    let is = |entry: &Raw<'_>, id: &str| {
+        entry.get("sessionId").and_then(|it| it.text()).is_some_and(|it| it.eq_ignore_ascii_case(id))
+    };
+    let mut entries = Vec::new();
+    let mut folder = None;
+    for log in listing.iter().filter(|info| is_log(info)) {
+        let id = log.stem(".jsonl").unwrap_or_default();
+        let before = known.iter().find(|entry| is(entry, id)).map(Raw::bytes);
+        let (entry, project) = entry(files, log, id, before)?;
+        folder = folder.or(project);
+        entries.push(entry);
+    }
+    let list = match entries.as_slice() {
+        [] => b"[]".to_vec(),
+        entries => [b"[\n    ".as_slice(), &entries.join(&b",\n    "[..]), b"\n  ]"].concat(),
+    };
+    if let Some(changed) = whole.and_then(|_| set_member(old, &["entries"], &list).ok()) {
+        return Ok(changed);
+    }
+    // What stood there was no index: it is in the vault by the time this is written.
+    let mut original = Vec::new();
+    Json::from(folder).write(&mut original);
+    Ok([b"{\n  \"version\": 1,\n  \"entries\": ".as_slice(), &list, b",\n  \"originalPath\": ", &original, b"\n}"]
+        .concat())
+}
+
+/// The entry of a session, with what stood in it before; and the folder that the session was held in.
+fn entry(files: &dyn Files, log: &FileInfo, id: &str, before: Option<&[u8]>) -> Result<(Vec<u8>, Option<String>)> {
+    let located = Located::at(id, log, Framing::Lines);
+    let mut reader = Reader::new(&Claude, &located, Depth::Facts);
+    let mut lines = Lines::new(0, 1);
+    let mut at = 0;
+    while at < log.size {
+        let chunk = files.read(&log.key, at, CHUNK)?;
+        if chunk.is_empty() {
+            break;
+        }
+        at += chunk.len() as u64;
+        lines.push(&chunk, &mut |line| reader.line(line));
+    }
+    lines.finish(&mut |line| reader.line(line));
+    let mut facts = reader.finish().facts;
+    Claude.fold_side_files(files, &located, &mut facts)?;
+    let title = facts.title.filter(|_| facts.title_source.as_deref() == Some("user"));
+    let members: [(&str, Option<Json>); 12] = [
+        ("sessionId", Some(Json::from(id))),
+        ("fullPath", Some(Json::from(files.describe(&log.key)))),
+        ("fileMtime", log.modified.map(|time| Json::from(time.millis()))),
+        ("firstPrompt", Some(Json::from(facts.first_prompt.as_deref().unwrap_or("No prompt")))),
+        ("summary", facts.summary.map(Json::from)),
+        ("customTitle", title.map(Json::from)),
+        ("messageCount", Some(Json::from(facts.messages))),
+        ("created", facts.created.map(|time| Json::from(time.to_rfc3339()))),
+        ("modified", facts.last_active.map(|time| Json::from(time.to_rfc3339()))),
+        ("gitBranch", Some(Json::from(facts.git_branch.as_deref().unwrap_or("")))),
+        ("projectPath", facts.project.as_deref().map(Json::from)),
+        ("isSidechain", Some(Json::from(facts.hidden == Some("subagent")))),
+    ];
+    let stated = members.into_iter().filter_map(|(key, value)| Some((key, value?.to_bytes())));
+    let text = match before {
+        Some(before) => {
+            stated.fold(before.to_vec(), |entry, (key, value)| set_member(&entry, &[key], &value).unwrap_or(entry))
+        }
+        None => {
+            let lines: Vec<Vec<u8>> =
+                stated.map(|(key, value)| [b"      \"", key.as_bytes(), b"\": ", &value].concat()).collect();
+            [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
+        }
+    };
+    Ok((text, facts.project))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryFiles;
+
+    const A: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+    const B: &str = "aaaaaaaa-0002-4001-8001-000000000002";
+    const GHOST: &str = "aaaaaaaa-0003-4001-8001-000000000003";
+
+    fn store(index: &str) -> MemoryFiles {
+        let mut files = MemoryFiles::default();
+        for id in [A, B] {
+            let line = format!(
+                r#"{{"parentUuid":null,"type":"user","uuid":"{id}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","message":{{"role":"user","content":"ask {id}"}}}}"#
+            );
+            files.put(&format!("projects/-w/{id}.jsonl"), line + "\n", None);
+        }
+        files.put("projects/-w/sessions-index.json", index, None);
+        files.put(&format!("projects/-x/{A}.jsonl"), "{}\n", None);
+        files
+    }
+
+    fn written(index: &str) -> (String, Planned) {
+        let planned = plan(&store(index)).unwrap();
+        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
+        (String::from_utf8(new.clone()).unwrap(), planned)
+    }
+
+    #[test]
+    fn an_index_is_merged_with_the_truth_and_keeps_what_it_does_not_know() {
+        let index = format!(
+            "{{\n  \"version\": 1,\n  \"entries\": [\n    {{\"sessionId\": \"{A}\", \"future\": [1.0], \"messageCount\": 99}},\n    {{\"sessionId\": \"{GHOST}\"}}\n  ],\n  \"originalPath\": \"/w\",\n  \"later\": true\n}}"
+        );
+        let (text, planned) = written(&index);
+        let raw = Raw::parse(text.as_bytes()).unwrap();
+        let entries: Vec<Raw<'_>> = raw.get("entries").unwrap().items().collect();
+        let ids: Vec<_> = entries.iter().map(|entry| entry.get("sessionId").unwrap().text().unwrap()).collect();
+        assert_eq!(ids, [A, B]);
+        assert_eq!(entries[0].get("future").unwrap().bytes(), b"[1.0]");
+        assert_eq!(entries[0].get("messageCount").unwrap().u64(), Some(1));
+        assert_eq!(entries[1].get("firstPrompt").unwrap().text().unwrap(), format!("ask {B}"));
+        assert_eq!(raw.get("later").unwrap().bool(), Some(true));
+        assert!(planned.remarks[0].contains("1 projects"), "{:?}", planned.remarks);
+        assert!(plan(&store(&text)).unwrap().plan.steps.is_empty(), "what is right is left alone");
+    }
+
+    #[test]
+    fn garbage_in_its_place_becomes_an_index() {
+        let (text, _) = written("not json");
+        assert_eq!(Raw::parse(text.as_bytes()).unwrap().get("originalPath").unwrap().text().unwrap(), "/w");
+    }
+}

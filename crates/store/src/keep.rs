@@ -1,0 +1,147 @@
+//! Keeps the sessions of a store: which files, in which order, and which never.
+
+use std::path::Path;
+
+use boswell_dialect::{FileInfo, Located};
+use boswell_model::{Error, Result, SessionRef};
+
+use crate::Store;
+use crate::locks::Wait;
+use crate::vault::{Kept, Vault};
+
+/// Which sessions are looked at closely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepWhich {
+    /// Those whose log is not kept as it stands.
+    Changed,
+    /// All: files beside a log may have changed without it.
+    All,
+}
+
+/// What keeping the sessions of a store came to.
+#[derive(Debug, Default)]
+pub struct KeepRun {
+    /// Sessions of which something was stored.
+    pub sessions: usize,
+    /// Files that were stored.
+    pub files: usize,
+    /// Bytes that were stored, before compression.
+    pub bytes: u64,
+    /// Whether time was up before everything was kept.
+    pub unfinished: bool,
+    /// What could not be kept: path and reason.
+    pub failed: Vec<(String, Error)>,
+}
+
+/// What is never copied, whatever folder of a session it lies in: endings and beginnings of file names.
+const SECRET_ENDINGS: [&str; 6] = [".key", ".pem", ".p12", ".pfx", ".keychain", ".lock"];
+const SECRET_BEGINNINGS: [&str; 7] =
+    [".credentials", "credentials", ".env", ".netrc", "id_rsa", "id_ed25519", "auth.json"];
+
+/// Whether a file of this name holds keys or credentials, which are never copied.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || SECRET_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+impl Kept {
+    /// Whether the log of a session is kept as it stands.
+    pub fn has(&self, store: &Store, located: &Located) -> bool {
+        let Some(key) = &located.key else { return false };
+        self.has_file(store.root(), &FileState::of(located), key)
+    }
+
+    fn has_file(&self, root: &Path, state: &FileState, key: &str) -> bool {
+        self.file(root, key).is_some_and(|file| {
+            file.len == state.len
+                && state.identity.is_some_and(|identity| {
+                    identity.file == file.identity && identity.modified == i128::from(file.modified)
+                })
+        })
+    }
+}
+
+struct FileState {
+    len: u64,
+    identity: Option<boswell_dialect::Identity>,
+}
+
+impl FileState {
+    fn of(located: &Located) -> Self {
+        FileState { len: located.size, identity: located.identity }
+    }
+
+    fn of_info(info: &FileInfo) -> Self {
+        FileState { len: info.size, identity: info.identity }
+    }
+}
+
+impl Vault {
+    /// Keeps sessions of a store, those that changed last first, until `go_on` answers false.
+    ///
+    /// The log comes after what lies beside it: a log that is kept as it stands is not looked at again.
+    pub fn keep_sessions(
+        &self,
+        store: &Store,
+        kept: &mut Kept,
+        which: KeepWhich,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<KeepRun> {
+        let mut sessions = store.list()?.sessions;
+        sessions.retain(|located| located.owner.is_none() && located.key.is_some());
+        sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
+        let mut run = KeepRun::default();
+        for located in &sessions {
+            if which == KeepWhich::Changed && kept.has(store, located) {
+                continue;
+            }
+            if !go_on() {
+                run.unfinished = true;
+                break;
+            }
+            self.keep_session(store, located, kept, wait, go_on, &mut run)?;
+        }
+        Ok(run)
+    }
+
+    fn keep_session(
+        &self,
+        store: &Store,
+        located: &Located,
+        kept: &mut Kept,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+        run: &mut KeepRun,
+    ) -> Result<()> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let mut keys: Vec<String> = store.side_files(located)?.into_iter().map(|file| file.key).collect();
+        keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
+        keys.extend(located.key.clone());
+        let before = run.files;
+        for key in keys {
+            let same = store
+                .backend()
+                .stat(&key)?
+                .is_some_and(|info| kept.has_file(store.root(), &FileState::of_info(&info), &key));
+            if same {
+                continue;
+            }
+            match self.keep_growing(kept, (store.root(), &key), &session, wait, go_on) {
+                Ok(done) => {
+                    run.files += usize::from(done.bytes > 0);
+                    run.bytes += done.bytes;
+                    if !done.complete {
+                        run.unfinished = true;
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == boswell_model::ErrorKind::Busy => return Err(error),
+                Err(error) => run.failed.push((store.backend().describe(&key), error)),
+            }
+        }
+        run.sessions += usize::from(run.files > before);
+        Ok(())
+    }
+}
