@@ -156,6 +156,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
     }
 
+    /// A new id for a session, in the form that the agent gives its own.
+    fn session_id(&self, chance: &dyn Chance) -> String {
+        chance.uuid_v7()
+    }
+
     /// The log of a new session with that id.
     fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
         Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))

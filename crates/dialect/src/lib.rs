@@ -29,7 +29,9 @@ pub use contract::{
     Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
     tool_paths,
 };
-pub use draft::{Answer, Body, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported};
+pub use draft::{
+    Answer, Around, Body, Copies, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported,
+};
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Intention, Planned, StoreIntention};

@@ -8,11 +8,11 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, ResumeCommand,
-    Sample, Settled, SideFile,
+    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
+    NewSession, Operation, Planned, ResumeCommand, Sample, Settled, SideFile, StoreIntention,
 };
 
-use super::{Pi, check, context, fold, head, layout, places, recognise, render, resume, shape, side, view};
+use super::{Pi, check, context, fold, head, layout, places, plan, recognise, render, resume, shape, side, view};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -103,7 +103,23 @@ impl Dialect for Pi {
         super::encode::entry(*self, draft, settled)
     }
 
+    fn session_id(&self, chance: &dyn Chance) -> String {
+        super::session_id::session_id(self.flavour, chance)
+    }
+
     fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
         super::encode::new_log(*self, new, id, now)
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        plan::plans(self.flavour, operation)
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::plan(*self, asked, intention)
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
+        plan::plan_store(*self, files, intention)
     }
 }
