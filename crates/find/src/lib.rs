@@ -13,6 +13,7 @@ mod catalog;
 mod disk;
 mod fold;
 mod index;
+mod prompt_history;
 mod query;
 mod runs;
 mod source;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
 pub use index::{Index, Progress, Size};
+pub use prompt_history::{PromptHistory, Remembered, remember};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use source::{Form, Source, SourceReader};
 pub use stats::{By, Counted, PRICES_AS_OF, Price, Sum, count, price_of};

@@ -30,7 +30,7 @@ impl Store {
         self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance)
     }
 
-    fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
+    pub(crate) fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
         let asked = Asked {
             files: &BackendFiles(self.backend()),
             located: session.located(),

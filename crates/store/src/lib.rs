@@ -72,7 +72,6 @@ mod custom;
 mod digest;
 pub mod disk;
 mod follow;
-mod fork;
 mod journal;
 pub mod launch;
 mod lease;

@@ -7,7 +7,7 @@ use boswell_dialect::{Chance, Depth, Dialect, Files, Found, Located, MemoryFile,
 use boswell_model::{Error, ErrorKind, Facts, Problem, Result};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
 
@@ -18,6 +18,8 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     root: PathBuf,
     writing: Option<Writing>,
+    /// Boswell's home, where it is known.
+    home: Option<PathBuf>,
 }
 
 /// What a store needs for writing.
@@ -42,12 +44,12 @@ impl Store {
     /// The sessions that an agent keeps below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
-        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None }
+        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None, home: None }
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
     pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
-        Store { dialect, backend, root: root.into(), writing: None }
+        Store { dialect, backend, root: root.into(), writing: None, home: None }
     }
 
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
@@ -113,14 +115,29 @@ impl Store {
         Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
     }
 
-    /// Where boswell's own sessions keep large values.
+    /// Where sessions keep large values: our own in boswell's home, those of xcsh and oh-my-pi in the agent's.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
-        if self.dialect.name() != "boswell" {
-            return None;
-        }
+        let habit = match self.dialect.name() {
+            "boswell" => None,
+            "xcsh" => Some(Habit::Xcsh),
+            "omp" => Some(Habit::Omp),
+            _ => return None,
+        };
         let disk = self.writing.as_ref().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |w| Arc::clone(&w.disk));
         let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
-        Some(Blobs::new(disk, &self.root, &unique))
+        let blobs = Blobs::new(disk, &self.root, &unique);
+        let home = self.home.as_deref().or_else(|| self.writing.as_ref()?.locks.parent());
+        Some(match habit {
+            Some(habit) => blobs.of_agent(habit, home),
+            None => blobs,
+        })
+    }
+
+    /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Store {
+        self.home = Some(home.into());
+        self
     }
 
     /// Adds what small files beside a log say of the session.

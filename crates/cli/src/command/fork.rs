@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, NewSession, Operation};
-use boswell_model::{Result, SessionRef, Tip};
+use boswell_dialect::{Around, Copies, Depth, Intention, NewSession, Operation};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
 use clap::Args;
 
@@ -29,6 +29,29 @@ pub(crate) struct ForkArgs {
     /// Id of the new session
     #[arg(long)]
     id: Option<String>,
+    /// Every branch, with what lies beside the log
+    #[arg(long, conflicts_with = "at")]
+    whole: bool,
+    /// Folder of the new session [default: that of the old one]
+    #[arg(long, value_name = "P")]
+    project: Option<std::path::PathBuf>,
+}
+
+impl ForkArgs {
+    fn new_session(&self, machine: &Machine) -> NewSession {
+        let project = self.project.as_ref().map(|project| {
+            let project = machine.env.cwd.join(project);
+            project.canonicalize().unwrap_or(project).display().to_string()
+        });
+        NewSession {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            project: project.unwrap_or_default(),
+            copies: if self.whole { Copies::Everything } else { Copies::Branch },
+            around: Around::of(&machine.env),
+            ..NewSession::default()
+        }
+    }
 }
 
 /// Runs the command.
@@ -37,8 +60,7 @@ pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     if found.store.dialect().plans(Operation::Fork) {
         return by_plan(machine, args, &found);
     }
-    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
-    let writer = found.store.fork(&found.located.id, args.at.as_deref(), new)?;
+    let writer = found.store.fork(&found.located.id, args.at.as_deref(), args.new_session(machine))?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     print(machine, &found, &reference)
@@ -50,7 +72,12 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         Some(entry) => Tip::At(session.find(entry)?),
         None => session.tip()?,
     };
-    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
+    let new = args.new_session(machine);
+    if let Some(id) = new.id.as_deref().filter(|id| !found.store.dialect().id_is_valid(id)) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
+            .hinting("leave --id out to have one made"));
+    }
+    let new = NewSession { parent: Some(found.store.lineage(&session, new.copies)), ..new };
     let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(machine, found, &SessionRef::new(found.store.dialect().name(), &id))

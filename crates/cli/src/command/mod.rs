@@ -17,6 +17,7 @@ pub(crate) mod index;
 pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod memory;
+pub(crate) mod migrate;
 pub(crate) mod narrow;
 pub(crate) mod new;
 pub(crate) mod note;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Branch(args)) => branch::run(&machine, args),
         Some(Command::Rewind(args)) => rewind::run(&machine, args),
         Some(Command::Fork(args)) => fork::run(&machine, args),
+        Some(Command::Migrate(args)) => migrate::run(&machine, args),
         Some(Command::Rename(args)) => rename::run(&machine, args),
         Some(Command::Tag(args)) => tag::tag(&machine, args),
         Some(Command::Untag(args)) => tag::untag(&machine, args),

@@ -55,7 +55,8 @@ fn log(pi: Pi, asked: &Asked<'_>, new: &NewSession, id: &str, records: Vec<Vec<u
     if new.copies == Copies::Everything && heirs && from.title.is_none() {
         from.title.clone_from(&facts.title);
     }
-    let now = asked.chance.now();
+    let born = if new.id.is_none() { session_id::born(id) } else { None };
+    let now = born.unwrap_or_else(|| asked.chance.now());
     let mut log = encode::new_log(pi, &from, id, now)?;
     let last = records.last().and_then(|record| Raw::trusted(record).get("id")?.text().map(|id| id.into_owned()));
     for record in records {

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use boswell_model::Instant;
+
 use super::Flavour;
 use crate::Chance;
 
@@ -14,6 +16,13 @@ pub(super) fn session_id(flavour: Flavour, chance: &dyn Chance) -> String {
         Flavour::Pi | Flavour::Boswell | Flavour::Omp => chance.uuid_v7(),
         Flavour::Xcsh => snowflake(chance.now().millis(), chance.random()),
     }
+}
+
+/// When an id that was made here was made: the name of the log says the same, so that one can be told from the other.
+pub(super) fn born(id: &str) -> Option<Instant> {
+    let millis = id.get(..13)?.replace('-', "");
+    let is_v7 = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7') && millis.len() == 12;
+    i64::from_str_radix(&millis, 16).ok().filter(|_| is_v7).map(Instant::from_millis)
 }
 
 /// Milliseconds since xcsh's epoch and twenty-two bits of chance, in sixteen hex digits.
@@ -37,8 +46,6 @@ pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn Chance) -> Stri
 
 #[cfg(test)]
 mod tests {
-    use boswell_model::Instant;
-
     use super::*;
 
     #[test]
@@ -46,6 +53,9 @@ mod tests {
         let at = Instant::parse("2026-02-16T10:20:30.000Z").unwrap();
         assert_eq!(snowflake(at.millis(), 0x1234), "1470cb256c001234");
         assert_eq!(snowflake(at.millis(), u64::MAX), "1470cb256c3fffff", "chance never reaches into the time");
+        assert_eq!(born("01991234-5678-7fff-bfff-ffffffffffff"), Some(Instant::from_millis(0x0199_1234_5678)));
+        assert_eq!(born("01991234-5678-4fff-bfff-ffffffffffff"), None);
+        assert_eq!(born("会话会话会话会话"), None);
         assert_eq!(snowflake(0, 1), "0000000000000001", "a clock before the epoch gives an id all the same");
     }
 }

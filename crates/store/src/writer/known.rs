@@ -7,7 +7,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::tail::each_id;
-use crate::blobs::{self, LARGE_TEXT};
+use crate::blobs::{Blobs, LARGE_TEXT};
 use crate::disk::{DiskFile, read_full};
 
 /// How much of a log is read at once while its ids are gathered.
@@ -50,7 +50,7 @@ impl KnownIds {
         self.places.contains_key(id)
     }
 
-    /// Whether the entry with that id is what the draft would write; `large` if its large values would go to blobs. All that the caller gave must be equal; what a
+    /// Whether the entry with that id is what the draft would write; `large` is where its large values would go. All that the caller gave must be equal; what a
     /// writer would have made up may differ.
     pub(super) fn same(
         &self,
@@ -58,7 +58,7 @@ impl KnownIds {
         file: &dyn DiskFile,
         id: &str,
         draft: &Draft,
-        large: bool,
+        large: Option<&Blobs>,
     ) -> Result<bool> {
         let Some((at, len)) = self.places.get(id) else { return Ok(false) };
         let mut stored = vec![0; usize::try_from(*len).unwrap_or(0)];
@@ -71,8 +71,8 @@ impl KnownIds {
         let settled =
             Settled { id, parent: parent.as_deref(), at: draft.at.or(time).unwrap_or(Instant::from_millis(0)) };
         let mut wanted = dialect.encode(draft, settled)?;
-        if large {
-            wanted = blobs::externalise(&wanted, LARGE_TEXT)?.record;
+        if let Some(blobs) = large {
+            wanted = blobs.as_written(&wanted, LARGE_TEXT)?;
         }
         let free = |key: &str| key == "timestamp" && draft.at.is_none();
         let same_parent = match &draft.parent {
