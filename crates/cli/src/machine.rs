@@ -299,7 +299,8 @@ fn environment() -> Result<Environment> {
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
-        .filter(|p| p.starts_with("/dev/"));
+        // `/dev/null` is a device too, but nobody sits there.
+        .filter(|p| p.starts_with("/dev/") && std::io::stdin().is_terminal());
     Ok(Environment {
         home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),
         cwd,

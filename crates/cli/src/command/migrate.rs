@@ -10,7 +10,7 @@ use super::change;
 use crate::machine::Machine;
 use crate::output::Output;
 
-/// Bring a session to the newest version of its format; shows what it would do unless --apply
+/// Bring a session to the newest version of its format
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell migrate 0b7e
@@ -18,7 +18,7 @@ use crate::output::Output;
 pub(crate) struct MigrateArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
-    /// Do it
+    /// Do it; without this the plan is only shown
     #[arg(long)]
     apply: bool,
 }

@@ -10,6 +10,7 @@ mod links;
 mod listing;
 mod output;
 mod page;
+mod pi_family;
 mod reference;
 mod silence;
 mod streaming;
