@@ -116,6 +116,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
 
+    /// The messages of a context as they go to a provider: every call followed by its answer. Storage is not concerned.
+    fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
+        messages.into_iter().enumerate().map(|(at, message)| Sent { from: Some(at), message }).collect()
+    }
+
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
     fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
         Ok(())
@@ -213,6 +218,15 @@ pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
         .filter(|path| !path.is_empty())
         .map(|path| (path.into_owned(), name.to_owned()))
         .collect()
+}
+
+/// A message on its way to a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sent {
+    /// Its place among the messages of the context; none if it was made up.
+    pub from: Option<usize>,
+    /// The message.
+    pub message: Message,
 }
 
 /// What a listing found.

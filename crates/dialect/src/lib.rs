@@ -26,8 +26,8 @@ pub mod unknown;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
-    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, SessionLink, SideFile, SideKind,
-    tool_paths,
+    Dialect, Found, Likeness, LinkKind, Located, MemoryFile, ResumeCommand, Sample, Sent, SessionLink, SideFile,
+    SideKind, tool_paths,
 };
 pub use draft::{
     Answer, Around, Body, Copies, Draft, NewLog, NewSession, Parent, Part, Settled, Visible, one_object, unsupported,

@@ -133,7 +133,15 @@ pub fn remember(database: &Path, prompt: &str, project: Option<&str>, at: Instan
     db.busy_timeout(PATIENCE).map_err(fault)?;
     db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").map_err(fault)?;
     let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-    prepare(&transaction).map_err(fault)?;
+    prepare(&transaction).map_err(|error| match error {
+        rusqlite::Error::InvalidQuery => Error::new(
+            ErrorKind::Unsupported,
+            format!("the prompt history `{}` is of another kind", database.display()),
+        )
+        .because("its table keeps each prompt once, as today's oh-my-pi has it")
+        .hinting("let the agent itself remember its prompts"),
+        error => fault(error),
+    })?;
     let newest: Option<String> = transaction
         .query_row("SELECT prompt FROM history ORDER BY id DESC LIMIT 1", [], |row| row.get(0))
         .map(Some)
@@ -162,6 +170,9 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     };
     if !has_table(db, "history")? {
         db.execute_batch(&table("history"))?;
+    } else if definition(db, "history")?.to_ascii_uppercase().contains("UNIQUE") {
+        // Today's oh-my-pi keeps each prompt once, with more columns and rules of its own.
+        return Err(rusqlite::Error::InvalidQuery);
     } else if definition(db, "history")?.contains("unixepoch(") {
         // The trigger goes with the table, and is made again below.
         db.execute_batch(&format!(
@@ -310,6 +321,17 @@ mod tests {
         assert!(definition(&db, "idx_history_created_at").is_ok());
         drop(db);
         assert_eq!(texts(&lab.open().search("old", 9).unwrap()), ["old", "older"]);
+    }
+
+    #[test]
+    fn a_table_with_other_rules_is_read_and_not_written() {
+        let lab = Lab::new();
+        let db = Connection::open(lab.database()).unwrap();
+        let table = "CREATE TABLE history(id INTEGER PRIMARY KEY, prompt TEXT NOT NULL UNIQUE, created_at INTEGER, cwd TEXT, session_id TEXT)";
+        db.execute_batch(&format!("{table}; INSERT INTO history(prompt, created_at) VALUES ('kept', 1)")).unwrap();
+        drop(db);
+        assert_eq!(remember(&lab.database(), "new", None, at(3)).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(texts(&lab.open().recent(9).unwrap()), ["kept"]);
     }
 
     #[test]

@@ -9,10 +9,12 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
-    NewSession, Operation, Planned, ResumeCommand, Sample, Settled, SideFile, StoreIntention,
+    NewSession, Operation, Planned, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
 };
 
-use super::{Pi, check, context, fold, head, layout, places, plan, recognise, render, resume, shape, side, view};
+use super::{
+    Pi, check, context, fold, head, layout, pairing, places, plan, recognise, render, resume, shape, side, view,
+};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -77,6 +79,10 @@ impl Dialect for Pi {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(self.flavour, item, records)
+    }
+
+    fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
+        pairing::paired(messages)
     }
 
     fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {

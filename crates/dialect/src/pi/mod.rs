@@ -16,6 +16,7 @@ mod head;
 mod kept;
 mod layout;
 mod migrate;
+mod pairing;
 mod places;
 mod plan;
 mod project_folder;

@@ -22,8 +22,7 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     for located in layout::discover(files)?.sessions {
         let Some(key) = located.key.clone() else { continue };
         let Some(header) = Header::of(files, &key)? else { continue };
-        let Some(rest) = below(&header.cwd, from) else { continue };
-        let now = if rest.is_empty() { to.to_owned() } else { format!("{}/{rest}", to.trim_end_matches('/')) };
+        let Some(now) = after(&header.cwd, from, to) else { continue };
         plan = plan.requiring(Precondition::NotLive { key: key.clone() }).step(header.edit(&key, &now)?);
         if located.owner.is_some() {
             continue;
@@ -34,6 +33,15 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
         moved.push((key.clone(), new));
         if let Some((folder, _)) = key.rsplit_once('/').filter(|(folder, _)| !left.iter().any(|it| it == folder)) {
             left.push(folder.to_owned());
+        }
+    }
+    for key in pending(files)? {
+        let Some(header) = Header::of(files, &key)? else { continue };
+        let Some(now) = after(&header.cwd, from, to) else { continue };
+        plan = plan.requiring(Precondition::NotLive { key: key.clone() }).step(header.edit(&key, &now)?);
+        sessions += 1;
+        if let Some(new) = new_key(&key, &header.cwd, &now) {
+            plan = plan.step(Step::rename(&key, new));
         }
     }
     // Artifact folders after all logs: what was edited inside stands under its old name until then.
@@ -56,6 +64,22 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
         remarks.push(format!("{} has no session of {}", pi.people_name(), from.escape_debug()));
     }
     Ok(Planned { plan, remarks, ..Planned::default() })
+}
+
+/// A folder after the move; none if it is not concerned.
+fn after(cwd: &str, from: &str, to: &str) -> Option<String> {
+    let rest = below(cwd, from)?;
+    Some(if rest.is_empty() { to.to_owned() } else { format!("{}/{rest}", to.trim_end_matches('/')) })
+}
+
+/// Logs of ours that wait for their first answer under a hidden name.
+fn pending(files: &dyn Files) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for folder in files.list("sessions")?.into_iter().filter(|info| info.is_folder()) {
+        let waiting = files.list(&folder.key)?.into_iter().filter(|info| info.is_file());
+        found.extend(waiting.filter(|info| info.stem(".jsonl.pending").is_some()).map(|info| info.key));
+    }
+    Ok(found)
 }
 
 /// Where the log goes; none if it stays, because the folder that it lies in is not named after its project.
@@ -109,7 +133,7 @@ fn crumb_after(text: &str, from: &str, to: &str, moved: &[(String, String)]) -> 
     let mut lines = text.lines();
     let (cwd, session) = (lines.next()?, lines.next()?);
     let rest: String = lines.map(|line| format!("{line}\n")).collect();
-    let cwd_now = below(cwd, from).map(|rest| if rest.is_empty() { to.to_owned() } else { format!("{to}/{rest}") });
+    let cwd_now = after(cwd, from, to);
     let session_now = moved.iter().find_map(|(old, new)| {
         session.strip_suffix(old.as_str()).filter(|root| root.ends_with('/')).map(|root| format!("{root}{new}"))
     });
@@ -147,6 +171,8 @@ mod tests {
                 ("sessions/--home-u-a-c--/2.jsonl", log("/home/u/a/c")),
                 ("sessions/--home-u-ab--/3.jsonl", log("/home/u/ab")),
                 ("sessions/flat.jsonl", log("/home/u/a")),
+                ("sessions/--home-u-a--/.4.jsonl.pending", log("/home/u/a")),
+                ("sessions/--home-u-a--/5.jsonl", log("/home/u/a").lines().next().unwrap().to_owned()),
                 ("sessions/--home-u-a--/torn.jsonl", "{\"type\":\"sess".to_owned()),
             ],
         );
@@ -155,12 +181,14 @@ mod tests {
             renames,
             [
                 "rename `sessions/--home-u-a--/1_x.jsonl` to `sessions/--home-u-b--/1_x.jsonl`",
+                "rename `sessions/--home-u-a--/5.jsonl` to `sessions/--home-u-b--/5.jsonl`",
                 "rename `sessions/--home-u-a-c--/2.jsonl` to `sessions/--home-u-b-c--/2.jsonl`",
+                "rename `sessions/--home-u-a--/.4.jsonl.pending` to `sessions/--home-u-b--/.4.jsonl.pending`",
                 "rename `sessions/--home-u-a--/1_x` to `sessions/--home-u-b--/1_x`",
             ]
         );
         let edits = steps.iter().filter(|step| step.starts_with("replace")).count();
-        assert_eq!(edits, 4, "the subagent's and the flat one too: {steps:#?}");
+        assert_eq!(edits, 6, "the subagent's, the flat one, the waiting one and the bare header too: {steps:#?}");
     }
 
     #[test]
