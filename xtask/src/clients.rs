@@ -2,6 +2,8 @@
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
+mod omp;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -24,6 +26,12 @@ pub(crate) fn prepare() -> Clients {
     match node().and_then(|node| Ok((pi(&node)?, node))) {
         Ok((package, node)) => clients.environment.extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
         Err(error) => clients.missing.push(format!("tests that compare with pi {PI_VERSION} do not run: {error}")),
+    }
+    match node().and_then(|_| omp::omp()) {
+        Ok((package, bun)) => clients.environment.extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
+        Err(error) => {
+            clients.missing.push(format!("tests that compare with oh-my-pi {} do not run: {error}", omp::VERSION));
+        }
     }
     if let Err(error) = strace() {
         clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
