@@ -171,6 +171,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
     }
 
+    /// Where a new log goes in this store; by default where [`new_log`](Dialect::new_log) says.
+    fn key_here(&self, _files: &dyn Files, key: String) -> Result<String> {
+        Ok(key)
+    }
+
     /// Whether [`plan`](Dialect::plan) knows this operation; if so it is preferred to appending drafts.
     fn plans(&self, _operation: Operation) -> bool {
         false

@@ -10,7 +10,7 @@ use boswell_dialect::{
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
-use crate::backend::FsBackend;
+use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::{Holder, Lease, Wait};
@@ -51,6 +51,7 @@ impl Store {
         let born = if new.id.is_none() { uuid_v7_time(&id) } else { None };
         let now = born.unwrap_or_else(|| writing.chance.now());
         let mut log = self.dialect().new_log(&new, &id, now)?;
+        log.key = self.dialect().key_here(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
             && let Ok(record) = self.title_record(title, now)
         {

@@ -477,3 +477,14 @@ fn two_processes_on_one_file_lose_no_line() {
     assert_eq!(said, ["p0", "p1", "p2", "p3"]);
     lab.run(&["check", "0b7e"]).ends(0);
 }
+
+#[test]
+fn a_root_that_is_a_folder_of_sessions_keeps_all_of_them_in_sight() {
+    let lab = Lab::new("pi");
+    let store = format!("pi={}", lab.root().join("sessions").display());
+    let count = || lab.bench.run(["--store", &store, "list", "--json", "--hidden"]).ends(0).of_type("session").len();
+    assert_eq!(count(), 2);
+    lab.bench.run(["--store", &store, "new", "--dialect", "pi", "--project", "/proj/new"]).ends(0);
+    lab.bench.run(["--store", &store, "fork", "0b7e"]).ends(0);
+    assert_eq!(count(), 4);
+}

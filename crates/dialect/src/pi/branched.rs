@@ -26,6 +26,7 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>, tip: Tip, new: &NewSession) -> Res
         Copies::Everything => everything(asked)?,
     };
     let NewLog { key, bytes } = log(pi, asked, new, &id, records)?;
+    let key = layout::key_here(asked.files, key)?;
     let mut plan = Plan::new("fork", format!("fork {} as {id}", asked.located.id))
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::put(&key, bytes));

@@ -117,6 +117,10 @@ impl Dialect for Pi {
         super::encode::new_log(*self, new, id, now)
     }
 
+    fn key_here(&self, files: &dyn Files, key: String) -> Result<String> {
+        layout::key_here(files, key)
+    }
+
     fn plans(&self, operation: Operation) -> bool {
         plan::plans(self.flavour, operation)
     }
