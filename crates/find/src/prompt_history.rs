@@ -3,10 +3,6 @@
 //! Reading leaves no trace: the database is copied with its `-wal` to a folder of ours and opened there, because SQLite writes side
 //! files even for those who only look. Writing goes into the agent's own file in the agent's own schema, under its own rules:
 //! prompts are trimmed, an empty one or one that repeats the newest is skipped, and whoever writes at the same time is waited for.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "SQLite opens files by itself; the copy is derived data in a folder of ours"
-)]
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -233,6 +229,7 @@ fn fault(path: &Path, error: rusqlite::Error) -> Error {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests plant databases and look for traces")]
 mod tests {
     use super::*;
 

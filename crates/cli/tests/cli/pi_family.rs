@@ -112,6 +112,11 @@ impl Lab {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "standard input of a test comes from a file")]
+fn opened(path: &Path) -> std::fs::File {
+    std::fs::File::open(path).unwrap()
+}
+
 fn text_of(path: &Path) -> String {
     String::from_utf8(disk::read(path)).unwrap()
 }
@@ -308,7 +313,7 @@ fn xcsh_gets_what_it_would_have_written_and_boswell_keeps_the_whole() {
     let input = lab.bench.tmp().join("input");
     disk::write(&input, format!("{{\"role\":\"user\",\"text\":\"{long}\"}}\n").as_bytes());
     let mut command = lab.bench.command(lab.args(&["append", "0b7e"]));
-    command.stdin(std::fs::File::open(&input).unwrap());
+    command.stdin(opened(&input));
     finish(command).ends(0);
     let last = text_of(&lab.log()).lines().last().unwrap().to_owned();
     assert!(last.contains("[Session persistence truncated large content]") && last.len() < 1_100_000, "{}", last.len());
@@ -333,12 +338,10 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
         let input = lab.bench.tmp().join("input");
         disk::write(&input, format!("{image}\n").as_bytes());
         let mut command = lab.bench.command(lab.args(&["append", session]));
-        command.stdin(std::fs::File::open(&input).unwrap());
+        command.stdin(opened(&input));
         finish(command).ends(0);
     }
-    let blobs = || -> Vec<PathBuf> {
-        std::fs::read_dir(lab.root().join("blobs")).unwrap().map(|it| it.unwrap().path()).collect()
-    };
+    let blobs = || -> Vec<PathBuf> { disk::list(&lab.root().join("blobs")) };
     let found = blobs();
     assert_eq!(found.len(), 1, "shared by both");
     assert_eq!(disk::read(&found[0]), vec![0; 1536], "the decoded bytes");
