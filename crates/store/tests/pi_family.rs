@@ -18,7 +18,7 @@ use counting::Counting;
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
 fn store(dialect: &str, root: &Path) -> Store {
-    let chance = Arc::new(Counting::default());
+    let chance = Arc::new(Counting::from(0));
     let locks = root.with_file_name("home").join("locks");
     Store::in_folder(by_name(dialect).unwrap(), root).writable(Arc::new(RealDisk), chance, locks)
 }
