@@ -347,6 +347,12 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
     assert_eq!(disk::read(&found[0]), vec![0; 1536], "the decoded bytes");
     let sent = lab.run(&["context", "0b7e", "--json"]).ends(0).of_type("message");
     assert_eq!(sent.last().unwrap()["content"][0]["data"], data.as_str(), "put back when it is read");
+    let alone = lab.bench.tmp().join("alone.jsonl");
+    disk::write(
+        &alone,
+        text_of(&lab.log()).replace("/proj/demo\"", "/proj/demo\",\"titleSource\":\"user\",\"title\":\"x\"").as_bytes(),
+    );
+    lab.bench.run(["check", alone.to_str().unwrap()]).ends(0);
     lab.run(&["delete", &fork, "--purge"]).ends(0);
     assert_eq!(blobs().len(), 1, "the other session still names it");
     disk::write(&found[0], b"short");
@@ -490,4 +496,36 @@ fn a_root_that_is_a_folder_of_sessions_keeps_all_of_them_in_sight() {
     lab.bench.run(["--store", &store, "new", "--dialect", "pi", "--project", "/proj/new"]).ends(0);
     lab.bench.run(["--store", &store, "fork", "0b7e"]).ends(0);
     assert_eq!(count(), 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn resuming_leaves_a_breadcrumb_that_continue_follows() {
+    let lab = Lab::new("pi");
+    let cwd = lab.bench.cwd().canonicalize().unwrap();
+    let here = cwd.to_str().unwrap();
+    for (id, year) in [("young", "2026"), ("older", "2025")] {
+        let said = [header(id, here, ""), user("1", "", "a"), answer("2", "1", "b")].join("\n");
+        let said = if id == "older" { said.replace("17712372", "17000000") } else { said };
+        lab.plant(&format!("--x--/{year}-02-01T00-00-00-000Z_{id}.jsonl"), &format!("{said}\n"));
+    }
+    let program = lab.bench.plant("bin/pi", b"#!/bin/sh\necho started \"$@\"\n");
+    disk::set_mode(&program, 0o700);
+    let run = |args: &[&str]| {
+        let mut command = lab.bench.command(lab.args(args));
+        let path = format!("{}:/bin:/usr/bin", program.parent().unwrap().display());
+        finish({
+            command.env("KITTY_WINDOW_ID", "7").env("PATH", path);
+            command
+        })
+        .ends(0)
+        .text()
+    };
+    assert!(run(&["continue", "--print"]).contains("young"));
+    assert!(run(&["resume", "older"]).contains("started --session older"));
+    let crumb = text_of(&lab.bench.own().join("terminal-sessions/kitty-7"));
+    assert!(crumb.starts_with(&format!("{here}\n")) && crumb.ends_with("_older.jsonl\n"), "{crumb}");
+    assert!(run(&["continue", "--print"]).contains("older"));
+    run(&["--read-only", "resume", "young"]);
+    assert!(run(&["continue", "--print"]).contains("older"), "nothing is noted when nothing may be written");
 }

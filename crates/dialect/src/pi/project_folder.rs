@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn xcsh_and_oh_my_pi_name_projects_from_home_from_tmp_or_from_the_root() {
         for (project, name) in [
-            ("/home/u/work/pi", "-work-pi"),
+            ("/home/u/src/pi", "-src-pi"),
             ("/home/u", "-"),
             ("/home/u/会话/a:b", "-会话-a-b"),
             ("/home/user2", "--home-user2--"),
@@ -100,13 +100,13 @@ mod tests {
             assert_eq!(folder(Flavour::Xcsh, project, &around()), name, "{project}");
             assert_eq!(folder(Flavour::Omp, project, &around()), name, "{project}");
         }
-        assert_eq!(folder(Flavour::Xcsh, "/home/u/work", &Around::default()), "--home-u-work--");
+        assert_eq!(folder(Flavour::Xcsh, "/home/u/src", &Around::default()), "--home-u-src--");
     }
 
     #[test]
     fn pi_and_boswell_name_projects_from_the_root() {
         for flavour in [Flavour::Pi, Flavour::Boswell] {
-            assert_eq!(folder(flavour, "/home/u/work:x\\y", &around()), "--home-u-work-x-y--");
+            assert_eq!(folder(flavour, "/home/u/src:x\\y", &around()), "--home-u-src-x-y--");
             assert_eq!(folder(flavour, "//srv", &around()), "---srv--", "one separator goes, no more");
         }
         let long = folder(Flavour::Pi, &format!("/{}", "会".repeat(200)), &around());
@@ -117,8 +117,8 @@ mod tests {
     fn a_project_that_moves_keeps_the_way_of_naming() {
         for (leaving, was, now, name) in [
             ("--srv-a--", "/srv/a", "/srv/b", "--srv-b--"),
-            ("-work-a", "/home/u/work/a", "/home/u/b", "-b"),
-            ("-work-a", "/home/u/work/a", "/srv/b", "--srv-b--"),
+            ("-src-a", "/home/u/src/a", "/home/u/b", "-b"),
+            ("-src-a", "/home/u/src/a", "/srv/b", "--srv-b--"),
             ("-", "/home/u", "/home/u/x", "-x"),
             ("-tmp-a", "/var/tmp/a", "/var/tmp/b/c", "-tmp-b-c"),
             ("-elsewhere", "/srv/a", "/srv/b", "--srv-b--"),

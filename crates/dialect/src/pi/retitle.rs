@@ -40,7 +40,8 @@ pub(super) fn plan(asked: &Asked<'_>, title: &str) -> Result<Planned> {
         .requiring(Precondition::NotLive { key: key.clone() })
         .step(edit(header, new, &old));
     // The slot stands before the header: edited after it, so that the header is still where it was.
-    if let Some(slot) = asked.view.log.slots().find(|slot| is_slot(asked.view.log.word(*slot))) {
+    let before = asked.view.log.slots().take_while(|slot| *slot < header);
+    if let Some(slot) = before.into_iter().find(|slot| is_slot(asked.view.log.word(*slot))) {
         let old = asked.view.payload(slot)?;
         let new = fill_slot(&old, &title, &asked.chance.now().to_rfc3339())?;
         plan = plan.step(edit(slot, new, &old));
