@@ -3,6 +3,7 @@
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
 mod claude;
+mod omp;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,6 +35,12 @@ pub(crate) fn prepare() -> Clients {
     match node().and_then(|_| claude::old()) {
         Ok(script) => clients.environment.push(("BOSWELL_CLAUDE_OLD", script)),
         Err(error) => clients.missing.push(format!("tests that run an old Claude Code do not run: {error}")),
+    }
+    match node().and_then(|_| omp::omp()) {
+        Ok((package, bun)) => clients.environment.extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
+        Err(error) => {
+            clients.missing.push(format!("tests that compare with oh-my-pi {} do not run: {error}", omp::VERSION));
+        }
     }
     if let Err(error) = strace() {
         clients.missing.push(format!("tests of the order of system calls do not run: {error}"));

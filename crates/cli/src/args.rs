@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Branch(command::branch::BranchArgs),
     Rewind(command::rewind::RewindArgs),
     Fork(command::fork::ForkArgs),
+    Migrate(command::migrate::MigrateArgs),
     Rename(command::rename::RenameArgs),
     Tag(command::tag::TagArgs),
     Untag(command::tag::UntagArgs),

@@ -1,8 +1,11 @@
 //! Prompt histories that agents keep beside their sessions.
 
+use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::Store;
+use boswell_store::{Chance, Store, SystemChance};
+
+use crate::machine::Machine;
 
 /// A history longer than this is left unread.
 const LARGEST: u64 = 256 << 20;
@@ -23,6 +26,27 @@ pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
     }
     let bytes = store.file("history.jsonl", LARGEST)?.unwrap_or_default();
     Ok(bytes.split(|byte| *byte == b'\n').filter_map(asked).collect())
+}
+
+/// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot be read is told, not fatal.
+pub(crate) fn database(machine: &Machine, store: &Store) -> Result<Vec<Asked>> {
+    let Some(home) = machine.home.as_ref().filter(|_| matches!(store.dialect().name(), "xcsh" | "omp")) else {
+        return Ok(Vec::new());
+    };
+    let found = PromptHistory::open(&store.root().join("history.db"), &home.join("cache"), &SystemChance.hex16())
+        .and_then(|history| history.map_or_else(|| Ok(Vec::new()), |history| history.recent(usize::MAX)));
+    match found {
+        Ok(prompts) => Ok(prompts
+            .into_iter()
+            .map(|it| Asked { text: it.text, at: it.at, project: it.project, session: None })
+            .collect()),
+        Err(error) => {
+            if !machine.quiet {
+                crate::failure::warn(&error);
+            }
+            Ok(Vec::new())
+        }
+    }
 }
 
 fn asked(line: &[u8]) -> Option<Asked> {

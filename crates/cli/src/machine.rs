@@ -12,8 +12,8 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores, Summaries,
-    Summary, SystemChance,
+    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores,
+    Summaries, Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
@@ -63,6 +63,9 @@ impl Machine {
                 .hinting("write `--store claude=/path/to/.claude`"));
             };
             stores.add(dialect, path)?;
+        }
+        if let Some(home) = &home {
+            stores = stores.with_home(home);
         }
         let terminal = std::io::stdout().is_terminal();
         let color = match (global.color, config.word("color")) {
@@ -218,7 +221,12 @@ impl Machine {
         let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
         let state = self.env.path_var("XDG_STATE_HOME").map(|state| state.join("xcsh/terminal-sessions"));
         let own = self.home.as_ref().map(|home| home.join("terminal-sessions"));
-        for folder in own.into_iter().chain(folders).chain(state) {
+        // Several programs may have noted this terminal: whoever did so last was used last.
+        let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
+        let noted =
+            |folder: &PathBuf| std::fs::metadata(folder.join(terminal.as_str())).and_then(|it| it.modified()).ok();
+        crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
+        for folder in crumbs {
             let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd) else { continue };
             // A crumb of a store that was not asked for leads nowhere.
             let below = self.stores.iter().any(|(_, store)| path.starts_with(store.root()));
@@ -230,6 +238,21 @@ impl Machine {
             }
         }
         None
+    }
+
+    /// Notes that this terminal is used for a session from now on: in boswell's own folder, for `continue`.
+    ///
+    /// Best effort: a session is taken up whether or not it can be noted.
+    pub(crate) fn note_terminal(&self, found: &Resolved, cwd: &Path) {
+        let (Some(terminal), Some(home), Some(key)) = (TerminalId::of(&self.env), &self.home, &found.located.key)
+        else {
+            return;
+        };
+        if !self.read_only {
+            let path = PathBuf::from(found.store.backend().describe(key));
+            let unique = SystemChance.hex16();
+            let _ = breadcrumb::write(&RealDisk, &home.join("terminal-sessions"), &terminal, cwd, &path, &unique);
+        }
     }
 }
 
@@ -327,6 +350,7 @@ fn environment() -> Result<Environment> {
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
+        // `/dev/null` is a device too, but nobody sits there.
         .filter(|p| p.starts_with("/dev/") && std::io::stdin().is_terminal());
     Ok(Environment {
         home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),

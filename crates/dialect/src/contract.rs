@@ -127,6 +127,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
 
+    /// The messages of a context as they go to a provider: every call followed by its answer. Storage is not concerned.
+    fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
+        messages.into_iter().enumerate().map(|(at, message)| Sent { from: Some(at), message }).collect()
+    }
+
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
     fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
         Ok(())
@@ -207,9 +212,19 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
+    /// A new id for a session, in the form that the agent gives its own.
+    fn session_id(&self, chance: &dyn Chance) -> String {
+        chance.uuid_v7()
+    }
+
     /// The log of a new session with that id.
     fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
         Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
+    }
+
+    /// Where a new log goes in this store; by default where [`new_log`](Dialect::new_log) says.
+    fn key_here(&self, _files: &dyn Files, key: String) -> Result<String> {
+        Ok(key)
     }
 
     /// Whether [`plan`](Dialect::plan) knows this operation; if so it is preferred to appending drafts.
@@ -291,6 +306,15 @@ pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
         .filter(|path| !path.is_empty())
         .map(|path| (path.into_owned(), name.to_owned()))
         .collect()
+}
+
+/// A message on its way to a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sent {
+    /// Its place among the messages of the context; none if it was made up.
+    pub from: Option<usize>,
+    /// The message.
+    pub message: Message,
 }
 
 /// What a listing found.

@@ -257,6 +257,10 @@ pub struct NewSession {
     pub visible: Visible,
     /// How a fork is written.
     pub style: ForkStyle,
+    /// What a fork takes along.
+    pub copies: Copies,
+    /// Folders that some agents shorten when they name the folder of a project.
+    pub around: Around,
 }
 
 /// How a fork is written, where an agent has several ways.
@@ -267,6 +271,33 @@ pub enum ForkStyle {
     Client,
     /// As its SDK does it: every entry gets a new id.
     Sdk,
+}
+
+/// What a fork takes along.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Copies {
+    /// The branch that ends where the fork is made.
+    #[default]
+    Branch,
+    /// Every branch, and what lies beside the log.
+    Everything,
+}
+
+/// Folders of the user and the machine: xcsh names projects by their way from there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Around {
+    /// The user's home.
+    pub home: Option<String>,
+    /// The folder for temporary files.
+    pub tmp: Option<String>,
+}
+
+impl Around {
+    /// What an environment says; paths that are not Unicode are left out.
+    pub fn of(env: &crate::Environment) -> Self {
+        let text = |path: &std::path::Path| path.to_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        Around { home: env.home.as_deref().and_then(text), tmp: text(&env.tmp) }
+    }
 }
 
 /// When a new session becomes visible to its agent.

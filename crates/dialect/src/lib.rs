@@ -29,10 +29,11 @@ pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
     AtWork, Dialect, FilesThen, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, Reach, ResumeCommand,
-    Sample, SessionLink, SideFile, SideKind, Subagent, tool_paths,
+    Sample, Sent, SessionLink, SideFile, SideKind, Subagent, tool_paths,
 };
 pub use draft::{
-    Answer, Body, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within, one_object, unsupported,
+    Answer, Around, Body, Copies, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within,
+    one_object, unsupported,
 };
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};

@@ -13,6 +13,7 @@ mod catalog;
 mod disk;
 mod fold;
 mod index;
+mod prompt_history;
 mod query;
 mod runs;
 mod secrets;
@@ -27,6 +28,7 @@ mod tests;
 
 pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
 pub use index::{Backlog, Index, Progress, Size};
+pub use prompt_history::{PromptHistory, Remembered, remember};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use secrets::{Secret, Secrets};
 pub use source::{Form, Source, SourceReader};

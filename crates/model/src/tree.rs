@@ -93,6 +93,15 @@ impl Tree {
         let (a, b) = (self.path(a), self.path(b));
         a.iter().zip(&b).take_while(|(x, y)| x == y).last().map(|(x, _)| *x)
     }
+
+    /// What is left when one goes from an entry to another (none: before everything), oldest first: what a summary of the branch is about.
+    pub fn left_behind(&self, from: Slot, to: Option<Slot>) -> Vec<Slot> {
+        let mut path = self.path(from);
+        let shared = to.and_then(|to| self.common_ancestor(from, to));
+        let start = shared.and_then(|shared| path.iter().position(|slot| *slot == shared)).map_or(0, |at| at + 1);
+        path.drain(..start);
+        path
+    }
 }
 
 fn some(link: Option<&u32>) -> Option<Slot> {
@@ -154,6 +163,17 @@ mod tests {
         assert_eq!(t.common_ancestor(Slot(4), Slot(2)), Some(Slot(1)));
         assert_eq!(t.common_ancestor(Slot(6), Slot(2)), None);
         assert!(t.is_tip(Slot(4)) && !t.is_tip(Slot(5)));
+    }
+
+    #[test]
+    fn what_is_left_behind_begins_below_the_deepest_common_entry() {
+        let t = tree(&[-1, 0, 1, 2, 1, 4, -1]);
+        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(5)))), [2, 3], "to another branch");
+        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(2)))), [3], "to an entry of the branch itself");
+        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(0)))), [1, 2, 3], "to the root");
+        assert_eq!(slots(t.left_behind(Slot(3), None)), [0, 1, 2, 3], "before everything");
+        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(6)))), [0, 1, 2, 3], "to another root");
+        assert_eq!(slots(t.left_behind(Slot(2), Some(Slot(3)))), [] as [u32; 0], "forward leaves nothing");
     }
 
     #[test]

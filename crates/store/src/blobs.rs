@@ -6,7 +6,9 @@
 
 pub mod base64;
 mod inline;
+mod persist;
 mod walk;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,6 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::disk::{Disk, StatKind, durable};
 
 pub use inline::{Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references};
+pub use persist::{Habit, Persisted, persisted};
 
 const SCHEME: &str = "blob:sha256:";
 
@@ -87,6 +90,8 @@ pub struct Blobs {
     count: Arc<AtomicU64>,
     /// Whether the name of the folder itself is known to be durable.
     settled: Arc<AtomicBool>,
+    /// Whose blobs they are, if they are an agent's.
+    agent: Option<whole::Agent>,
 }
 
 impl Blobs {
@@ -98,6 +103,7 @@ impl Blobs {
             unique: unique.into(),
             count: Arc::default(),
             settled: Arc::default(),
+            agent: None,
         }
     }
 

@@ -39,7 +39,7 @@ impl Store {
         self.dialect().plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
     }
 
-    fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
+    pub(crate) fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
         let asked = Asked {
             files: &BackendFiles(self.backend()),
             located: session.located(),

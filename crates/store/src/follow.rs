@@ -6,11 +6,13 @@
 
 use std::sync::Arc;
 
+use std::borrow::Cow;
+
 use boswell_dialect::{Dialect, Located};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Error, ErrorKind, Framing, Head, Line, Lines, Names, Result, Splitter, View};
 
-use crate::blobs::{self, Blobs};
+use crate::blobs::Blobs;
 use crate::{ObjectReader, Store};
 
 /// How much is read at once.
@@ -218,8 +220,7 @@ fn entries_of(
 
 /// What a person reads of a record whose large values stand elsewhere; none if it has none, or they are not there.
 fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
-    let blobs = blobs.filter(|_| !blobs::references(record).is_empty())?;
-    let record = blobs.internalise(record).ok()?.record;
+    let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else { return None };
     let mut members = Vec::new();
     let end = scan_object(&record, &mut members).ok()?;
     Some(dialect.view(&Object::new(record.get(..end)?, &members)))

@@ -73,7 +73,6 @@ mod custom;
 mod digest;
 pub mod disk;
 mod follow;
-mod fork;
 mod journal;
 mod keep;
 pub mod launch;

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Chance, Depth, Dialect, Draft, Located, NewSession, Operation, Parent, Settled, Visible, by_name, unsupported,
+    Body, Chance, Copies, Depth, Dialect, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step,
+    Visible, by_name, unsupported,
 };
-use boswell_model::json::{Json, Raw};
+use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
-use crate::backend::FsBackend;
+use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::{Lease, Wait};
@@ -44,48 +45,51 @@ impl Store {
 
     /// Makes a session. The writer holds its lease.
     pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
-        self.create_with(new, &[])
-    }
-
-    fn create_with(&self, new: NewSession, records: &[Vec<u8>]) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let id = new.id.clone().unwrap_or_else(|| writing.chance.uuid_v7());
-        if !self.dialect().id_is_valid(&id) {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                format!("`{}` cannot be the id of a session", id.escape_debug()),
-            )
-            .hinting("leave --id out to have one made"));
-        }
+        let id = new.id.clone().unwrap_or_else(|| self.dialect().session_id(writing.chance.as_ref()));
+        self.is_valid(&id)?;
         // The name of the log holds the time of its birth, and so does an id that we make: one can be told from the other.
         let born = if new.id.is_none() { uuid_v7_time(&id) } else { None };
         let now = born.unwrap_or_else(|| writing.chance.now());
         let mut log = self.dialect().new_log(&new, &id, now)?;
-        // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
-        // spares the lease of a session that has been there for long.
-        self.is_free(&id)?;
-        let lease = self.lease(&id, Wait::No)?;
-        self.is_free(&id)?;
-        for record in records {
-            log.bytes.extend_from_slice(record);
-            log.bytes.push(b'\n');
-        }
+        log.key = self.dialect().key_here(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
-            && let Ok(record) = self.title_record(title, records, now)
+            && let Ok(record) = self.title_record(title, now)
         {
             log.bytes.extend_from_slice(&record);
             log.bytes.push(b'\n');
         }
+        self.create_log(&id, log, new.visible)
+    }
+
+    fn is_valid(&self, id: &str) -> Result<()> {
+        if self.dialect().id_is_valid(id) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
+            .hinting("leave --id out to have one made"))
+    }
+
+    fn create_log(&self, id: &str, log: NewLog, visible_when: Visible) -> Result<SessionWriter> {
+        let writing = self.writing()?;
+        // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
+        // spares the lease of a session that has been there for long.
+        self.is_free(id)?;
+        let lease = self.lease(id, Wait::No)?;
+        self.is_free(id)?;
         let visible = self.root().join(&log.key);
         let folder = visible.parent().map(Path::to_owned).unwrap_or_else(|| self.root().to_owned());
         durable::make_folders(writing.disk.as_ref(), &folder)?;
-        let answered = records.iter().any(|record| Draft::new(Body::Native(record.clone())).is_answer());
-        let (path, later) = match new.visible {
-            Visible::WithFirstAnswer if !answered => (pending_name(&visible), Some(visible)),
+        let answered = || {
+            let mut records = log.bytes.split(|byte| *byte == b'\n').filter(|record| !record.is_empty());
+            records.any(|record| Draft::new(Body::Native(record.to_vec())).is_answer())
+        };
+        let (path, later) = match visible_when {
+            Visible::WithFirstAnswer if !answered() => (pending_name(&visible), Some(visible)),
             _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(&id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
+        self.writer_on(id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -96,10 +100,9 @@ impl Store {
             .hinting(format!("append to it with `boswell append {id}`, or leave --id out")))
     }
 
-    fn title_record(&self, title: &str, records: &[Vec<u8>], now: boswell_model::Instant) -> Result<Vec<u8>> {
+    fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
         let chance = &self.writing()?.chance;
-        let tip = records.last().and_then(|r| Raw::trusted(r).get("id")?.text().map(|t| t.into_owned()));
-        let settled = Settled { id: &chance.hex16(), parent: tip.as_deref(), at: now };
+        let settled = Settled { id: &chance.hex16(), parent: None, at: now };
         self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
@@ -174,23 +177,55 @@ impl Store {
         Ok(None)
     }
 
-    /// Makes a new session from a branch of another one, with lineage. Labels of its entries come along.
+    /// Makes a new session from a branch of another one, or from all of it, with lineage. Labels of its entries come along.
     pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
-        if self.dialect().plans(Operation::Fork) {
-            let what = "be forked entry by entry";
-            return Err(unsupported(self.dialect().name(), what, "carry out `Intention::Fork` with a runner"));
-        }
         let source = self.session(id)?;
-        let tip = match at {
+        let at = match at {
             Some(entry) => Tip::At(source.find(entry)?),
             None => source.tip()?,
         };
-        let records = crate::fork::records(&source, tip, self.writing()?.chance.as_ref(), self.dialect())?;
-        let facts = source.facts();
-        let project =
-            if new.project.is_empty() { facts.project.clone().unwrap_or_default() } else { new.project.clone() };
-        let title = new.title.clone();
-        self.create_with(NewSession { project, title, parent: Some(id.to_owned()), ..new }, &records)
+        let visible = new.visible;
+        let new = NewSession { parent: Some(self.lineage(&source, new.copies)), ..new };
+        let planned = self.plan_for(&source, &Intention::Fork { at, new })?;
+        if !planned
+            .plan
+            .steps
+            .iter()
+            .all(|step| matches!(step, Step::Put { .. } | Step::MakeFolder { .. } | Step::Verify { .. }))
+        {
+            let what = "be forked without changing files that are there";
+            return Err(unsupported(self.dialect().name(), what, "carry out `Intention::Fork` with a runner"));
+        }
+        let mut files = planned.plan.steps.into_iter().filter_map(|step| match step {
+            Step::Put { key, bytes, .. } => Some((key, bytes)),
+            _ => None,
+        });
+        let (Some(id), Some((key, bytes))) = (planned.session, files.next()) else {
+            return Err(Error::new(ErrorKind::Internal, "a fork was planned without a log"));
+        };
+        self.is_valid(&id)?;
+        let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
+        let writing = self.writing()?;
+        for (key, bytes) in files {
+            let path = self.root().join(key);
+            durable::make_folders(writing.disk.as_ref(), path.parent().unwrap_or(Path::new("")))?;
+            durable::put(writing.disk.as_ref(), &path, &bytes, &writing.chance.hex16())?;
+        }
+        Ok(writer)
+    }
+
+    /// How a fork names the session that it comes from: agents draw the tree of forks by paths of files, xcsh and
+    /// oh-my-pi by the id where all of a session was copied.
+    pub fn lineage(&self, source: &Session, copies: Copies) -> String {
+        let by_path = match self.dialect().name() {
+            "pi" => true,
+            "omp" | "xcsh" => copies == Copies::Branch,
+            _ => false,
+        };
+        match source.path().filter(|_| by_path) {
+            Some(path) => path.to_owned(),
+            None => source.reference().id,
+        }
     }
 
     fn opened(&self, id: &str) -> Result<(String, Opened)> {

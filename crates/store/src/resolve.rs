@@ -112,6 +112,10 @@ impl Stores {
             found = candidates.iter().filter(|(_, l)| starts_with(&l.id, prefix)).cloned().collect();
         }
         if found.is_empty() {
+            // xcsh also takes the beginning of a file's name, which starts with the time.
+            found = candidates.iter().filter(|(_, l)| named(l, prefix)).cloned().collect();
+        }
+        if found.is_empty() {
             // The name of a file need not hold the id that the session states of itself.
             candidates.retain(|(store, located)| self.states_id(*store, located, prefix));
             found = candidates;
@@ -233,6 +237,12 @@ impl Stores {
 /// Whether an id begins with what was typed. Agents write ids in lower case; people paste them as they come.
 fn starts_with(id: &str, prefix: &str) -> bool {
     id.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether the name of a session's file begins with what was typed, or what follows the last underscore in it.
+fn named(located: &Located, prefix: &str) -> bool {
+    let name = located.key.as_deref().and_then(|key| key.rsplit('/').next()).unwrap_or_default();
+    starts_with(name, prefix) || name.rsplit_once('_').is_some_and(|(_, id)| starts_with(id, prefix))
 }
 
 /// Whether two paths are the same folder, links followed where they exist.

@@ -117,11 +117,8 @@ impl Session {
     /// A record with its large values. One whose blob is missing keeps the reference: what is there is shown.
     fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
         match &self.blobs {
-            Some(blobs) if !blobs::references(&record).is_empty() => match blobs.internalise(&record) {
-                Ok(internalised) => Cow::Owned(internalised.record),
-                Err(_) => record,
-            },
-            _ => record,
+            Some(blobs) => blobs.whole(record),
+            None => record,
         }
     }
 

@@ -9,7 +9,7 @@ use boswell_dialect::{
 use boswell_model::{Error, ErrorKind, Problem, Result, Slot};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
 use crate::{Session, Summary};
 
@@ -25,6 +25,8 @@ pub struct Store {
     writing: Option<Writing>,
     /// Who was at work when that was first asked.
     at_work: Arc<OnceLock<Vec<AtWork>>>,
+    /// Boswell's home, where it is known.
+    home: Option<PathBuf>,
 }
 
 /// What a store needs for writing.
@@ -49,12 +51,19 @@ impl Store {
     /// The sessions that an agent keeps below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
-        Store { dialect, backend: Arc::new(FsBackend::new(&root)), root, writing: None, at_work: Arc::default() }
+        Store {
+            dialect,
+            backend: Arc::new(FsBackend::new(&root)),
+            root,
+            writing: None,
+            at_work: Arc::default(),
+            home: None,
+        }
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
     pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
-        Store { dialect, backend, root: root.into(), writing: None, at_work: Arc::default() }
+        Store { dialect, backend, root: root.into(), writing: None, at_work: Arc::default(), home: None }
     }
 
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
@@ -136,14 +145,34 @@ impl Store {
         Ok((session.with_blobs(self.blobs()), tip))
     }
 
-    /// Where boswell's own sessions keep large values.
+    /// Where sessions keep large values: our own in boswell's home, those of xcsh and oh-my-pi in the agent's.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
-        if self.dialect.name() != "boswell" {
+        let habit = match self.dialect.name() {
+            "boswell" => None,
+            "xcsh" => Some(Habit::Xcsh),
+            "omp" => Some(Habit::Omp),
+            _ => return None,
+        };
+        // A file that was given by its path lies somewhere: where its agent keeps blobs is not known then.
+        let is_there = |key| self.backend().stat(key).ok().flatten().is_some();
+        if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
             return None;
         }
         let disk = self.writing.as_ref().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |w| Arc::clone(&w.disk));
         let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
-        Some(Blobs::new(disk, &self.root, &unique))
+        let blobs = Blobs::new(disk, &self.root, &unique);
+        let home = self.home.as_deref().or_else(|| self.writing.as_ref()?.locks.parent());
+        Some(match habit {
+            Some(habit) => blobs.of_agent(habit, home),
+            None => blobs,
+        })
+    }
+
+    /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Store {
+        self.home = Some(home.into());
+        self
     }
 
     /// Files that belong to a session beside its log.

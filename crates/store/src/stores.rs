@@ -74,6 +74,13 @@ impl Stores {
         Ok(())
     }
 
+    /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
+    #[must_use]
+    pub fn with_home(mut self, home: &Path) -> Stores {
+        self.stores = self.stores.into_iter().map(|store| store.with_home(home)).collect();
+        self
+    }
+
     /// Adds a store that is open already.
     pub fn add_store(&mut self, store: Store) {
         self.stores.push(store);

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use boswell_dialect::Sent;
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Context, Result};
+use boswell_model::{Context, Message, Result};
 use boswell_store::Session;
 use clap::Args;
 
@@ -24,6 +25,9 @@ pub(crate) struct ContextArgs {
     /// As it was at this entry
     #[arg(long, value_name = "E")]
     leaf: Option<String>,
+    /// As it goes to a provider: every call is followed by its answer
+    #[arg(long)]
+    sent: bool,
 }
 
 /// Runs the command.
@@ -37,31 +41,45 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     } else {
         heading(&context, &mut out)?;
     }
-    for item in &context.items {
-        if out.gone() {
-            break;
+    if args.sent {
+        let messages =
+            context.items.iter().map(|item| Ok(session.render(item)?.message)).collect::<Result<Vec<_>>>()?;
+        for Sent { from, message } in session.dialect().sent(messages) {
+            let entry =
+                from.and_then(|at| context.items.get(at)).map(|item| session.log().label(item.slot).into_owned());
+            print(message, entry, &mut out)?;
         }
-        let rendered = session.render(item)?;
-        if out.json {
-            let message = Json::object()
-                .with("v", 1)
-                .with("type", "message")
-                .with("role", rendered.message.role)
-                .with("content", Json::Array(rendered.message.content))
-                .with("entry", session.log().label(item.slot))
-                .with_some("native", rendered.message.native);
-            out.object(&message)?;
-        } else {
-            out.line(&out.paint(Style::Strong, &escape(&rendered.message.role)))?;
-            for part in &rendered.message.content {
-                out.line(&escape(&plain(part)))?;
+    } else {
+        for item in &context.items {
+            if out.gone() {
+                break;
             }
-            out.line("")?;
+            let entry = session.log().label(item.slot).into_owned();
+            print(session.render(item)?.message, Some(entry), &mut out)?;
         }
     }
     out.finish()?;
     warn_about_gaps(machine, &session);
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(message: Message, entry: Option<String>, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "message")
+                .with("role", message.role)
+                .with("content", Json::Array(message.content))
+                .with("entry", entry)
+                .with_some("native", message.native),
+        );
+    }
+    out.line(&out.paint(Style::Strong, &escape(&message.role)))?;
+    for part in &message.content {
+        out.line(&escape(&plain(part)))?;
+    }
+    out.line("")
 }
 
 /// The text of a part, or its JSON if it is something else.

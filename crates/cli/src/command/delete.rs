@@ -141,7 +141,7 @@ fn remove(machine: &Machine, found: &Resolved, keys: &[String], purge: bool, out
         for key in keys {
             crate::library::forget(machine, &reference, &found.store.backend().describe(key))?;
         }
-        let copies = purge_copies(machine, &runner, &reference, blobs)?;
+        let copies = purge_copies(machine, found, &runner, &reference, blobs)?;
         return report(out, &reference, &operation.id, Some(copies));
     }
     report(out, &reference, &operation.id, None)
@@ -157,8 +157,11 @@ fn named_blobs(found: &Resolved) -> Result<Vec<boswell_store::BlobId>> {
 }
 
 /// Removes every copy of a purged session; blobs only where no other session names them.
+///
+/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's those of the agent.
 fn purge_copies(
     machine: &Machine,
+    found: &Resolved,
     runner: &Runner,
     reference: &SessionRef,
     named: Vec<boswell_store::BlobId>,
@@ -168,7 +171,7 @@ fn purge_copies(
         return Ok(purged.objects + purged.inodes);
     }
     let mut still = std::collections::BTreeSet::new();
-    for (_, store) in machine.stores.iter().filter(|(_, store)| store.dialect().name() == "boswell") {
+    for (_, store) in machine.stores.iter().filter(|(_, store)| store.root() == found.store.root()) {
         for located in store.list()?.sessions {
             let session = store.read(&located, Depth::Heads)?;
             for slot in session.log().slots() {
@@ -176,7 +179,7 @@ fn purge_copies(
             }
         }
     }
-    let kept = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
+    let kept = Blobs::new(Arc::new(RealDisk), found.store.root(), &SystemChance.hex16());
     let mut removed = purged.objects + purged.inodes;
     for blob in named.into_iter().filter(|blob| !still.contains(blob)) {
         if kept.has(&blob)? {

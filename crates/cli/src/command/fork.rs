@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, ForkStyle, Intention, NewSession, Operation, unsupported};
-use boswell_model::{Result, SessionRef, Tip};
+use boswell_dialect::{Around, Copies, Depth, ForkStyle, Intention, NewSession, Operation, unsupported};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
 use clap::{Args, ValueEnum};
 
@@ -32,12 +32,39 @@ pub(crate) struct ForkArgs {
     /// How Claude's are written: entries keep their ids (client), or get new ones (sdk)
     #[arg(long, value_enum, default_value_t = Style::Client)]
     style: Style,
+    /// Every branch, with what lies beside the log
+    #[arg(long, conflicts_with = "at")]
+    whole: bool,
+    /// Folder of the new session [default: that of the old one]
+    #[arg(long, value_name = "P")]
+    project: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Style {
     Client,
     Sdk,
+}
+
+impl ForkArgs {
+    fn new_session(&self, machine: &Machine) -> NewSession {
+        let project = self.project.as_ref().map(|project| {
+            let project = machine.env.cwd.join(project);
+            project.canonicalize().unwrap_or(project).display().to_string()
+        });
+        NewSession {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            project: project.unwrap_or_default(),
+            copies: if self.whole { Copies::Everything } else { Copies::Branch },
+            style: match self.style {
+                Style::Client => ForkStyle::Client,
+                Style::Sdk => ForkStyle::Sdk,
+            },
+            around: Around::of(&machine.env),
+            ..NewSession::default()
+        }
+    }
 }
 
 /// Runs the command.
@@ -50,8 +77,7 @@ pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     if found.store.dialect().plans(Operation::Fork) {
         return by_plan(machine, args, &found);
     }
-    let new = NewSession { id: args.id.clone(), title: args.title.clone(), ..NewSession::default() };
-    let writer = found.store.fork(&found.located.id, args.at.as_deref(), new)?;
+    let writer = found.store.fork(&found.located.id, args.at.as_deref(), args.new_session(machine))?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     print(machine, &found, &reference)
@@ -63,11 +89,12 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         Some(entry) => Tip::At(session.find(entry)?),
         None => session.tip()?,
     };
-    let style = match args.style {
-        Style::Client => ForkStyle::Client,
-        Style::Sdk => ForkStyle::Sdk,
-    };
-    let new = NewSession { id: args.id.clone(), title: args.title.clone(), style, ..NewSession::default() };
+    let new = args.new_session(machine);
+    if let Some(id) = new.id.as_deref().filter(|id| !found.store.dialect().id_is_valid(id)) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
+            .hinting("leave --id out to have one made"));
+    }
+    let new = NewSession { parent: Some(found.store.lineage(&session, new.copies)), ..new };
     let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(machine, found, &SessionRef::new(found.store.dialect().name(), &id))

@@ -23,6 +23,7 @@ pub(crate) mod man;
 pub(crate) mod memory;
 pub(crate) mod memory_change;
 pub(crate) mod memory_check;
+pub(crate) mod migrate;
 pub(crate) mod moving;
 pub(crate) mod narrow;
 pub(crate) mod native_index;
@@ -76,6 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Branch(args)) => branch::run(&machine, args),
         Some(Command::Rewind(args)) => rewind::run(&machine, args),
         Some(Command::Fork(args)) => fork::run(&machine, args),
+        Some(Command::Migrate(args)) => migrate::run(&machine, args),
         Some(Command::Rename(args)) => rename::run(&machine, args),
         Some(Command::Tag(args)) => tag::tag(&machine, args),
         Some(Command::Untag(args)) => tag::untag(&machine, args),

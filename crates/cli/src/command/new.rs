@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{NewSession, StoreIntention};
+use boswell_dialect::{Around, NewSession, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
@@ -41,8 +41,14 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     let store = store_for(machine, &args.dialect)?;
     let project = machine.env.cwd.join(&args.project);
     let project = project.canonicalize().unwrap_or(project).display().to_string();
-    let backend = args.backend.clone();
-    let new = NewSession { project, id: args.id.clone(), title: args.title.clone(), backend, ..NewSession::default() };
+    let new = NewSession {
+        project,
+        id: args.id.clone(),
+        title: args.title.clone(),
+        backend: args.backend.clone(),
+        around: Around::of(&machine.env),
+        ..NewSession::default()
+    };
     let reference = if store.dialect().creates_by_plan() {
         by_plan(machine, &store, new)?
     } else {

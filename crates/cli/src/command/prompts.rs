@@ -135,7 +135,8 @@ fn beside(machine: &Machine) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
     for (_, store) in machine.stores.iter() {
         let dialect = store.dialect().name();
-        prompts.extend(history::read(store)?.into_iter().map(|asked| Prompt {
+        let asked = history::read(store)?.into_iter().chain(history::database(machine, store)?);
+        prompts.extend(asked.map(|asked| Prompt {
             text: asked.text,
             at: asked.at,
             agent: store.dialect().agent().to_owned(),

@@ -65,6 +65,8 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
+    let cwd = command.cwd.as_deref().map_or(machine.env.cwd.as_path(), std::path::Path::new);
+    machine.note_terminal(&found, cwd);
     start(&command)
 }
 

@@ -21,6 +21,7 @@ mod moving;
 mod myagents;
 mod output;
 mod page;
+mod pi_family;
 mod reference;
 mod silence;
 mod streaming;

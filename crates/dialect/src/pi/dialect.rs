@@ -8,11 +8,13 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Draft, Environment, Files, Found, Likeness, Located, NewLog, NewSession, Reach,
-    ResumeCommand, Sample, Settled, SideFile,
+    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
+    NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
 };
 
-use super::{Pi, check, context, fold, head, layout, places, reach, recognise, render, resume, shape, side, view};
+use super::{
+    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, resume, shape, side, view,
+};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -83,6 +85,10 @@ impl Dialect for Pi {
         render::render(self.flavour, item, records)
     }
 
+    fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
+        pairing::paired(messages)
+    }
+
     fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
         check::check(view, facts, problems)
     }
@@ -107,7 +113,27 @@ impl Dialect for Pi {
         super::encode::entry(*self, draft, settled)
     }
 
+    fn session_id(&self, chance: &dyn Chance) -> String {
+        super::session_id::session_id(self.flavour, chance)
+    }
+
     fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
         super::encode::new_log(*self, new, id, now)
+    }
+
+    fn key_here(&self, files: &dyn Files, key: String) -> Result<String> {
+        layout::key_here(files, key)
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        plan::plans(self.flavour, operation)
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        plan::plan(*self, asked, intention)
+    }
+
+    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
+        plan::plan_store(*self, files, intention)
     }
 }

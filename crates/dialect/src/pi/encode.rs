@@ -6,6 +6,7 @@
 use boswell_model::json::{Json, Raw, insert_member, set_member};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
 
+use super::project_folder::folder;
 use super::{Flavour, Pi};
 use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, one_object, unsupported};
 
@@ -108,7 +109,7 @@ pub(super) fn can_append(facts: &Facts) -> Result<()> {
                 .hinting("read it with `boswell show`, or update boswell"))
         }
         _ => Err(Error::new(ErrorKind::Unsupported, "the session is of format version 1, whose entries have no ids")
-            .hinting("bring it to version 3 with its own agent, or read it with `boswell show`")),
+            .hinting("bring it to version 3 with `boswell migrate S --apply`, or read it with `boswell show`")),
     }
 }
 
@@ -268,17 +269,5 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
     let header = if fits { titled } else { header };
     let mut bytes = header.to_bytes();
     bytes.push(b'\n');
-    Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(&new.project)), bytes })
-}
-
-/// The folder of a project, as pi names it: lossy, never decoded.
-pub(super) fn folder(project: &str) -> String {
-    let bare = project.strip_prefix(['/', '\\']).unwrap_or(project);
-    let flat: String = bare.chars().map(|c| if matches!(c, '/' | '\\' | ':') { '-' } else { c }).collect();
-    // A folder name has at most 255 bytes on most file systems; the header keeps the whole path.
-    let mut cut = flat.len().min(240);
-    while !flat.is_char_boundary(cut) {
-        cut -= 1;
-    }
-    format!("--{}--", flat.get(..cut).unwrap_or_default())
+    Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(flavour, &new.project, &new.around)), bytes })
 }

@@ -3,7 +3,7 @@
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, Framing, Message, Slot, Tip};
 
-use crate::{Depth, Dialect, Located, ReadSession, Reader};
+use crate::{Asked, Chance, Depth, Dialect, Located, MemoryFiles, Plan, ReadSession, Reader, Step};
 
 use super::Pi;
 
@@ -135,4 +135,50 @@ impl boswell_model::Payloads for Bytes<'_> {
     fn payload(&self, at: u64, len: u64) -> boswell_model::Result<std::borrow::Cow<'_, [u8]>> {
         self.0.as_bytes().payload(at, len)
     }
+}
+
+/// A clock that stands still, and chance that counts.
+#[derive(Debug, Default)]
+pub(super) struct Counting(std::sync::atomic::AtomicU64);
+
+impl Chance for Counting {
+    fn now(&self) -> boswell_model::Instant {
+        boswell_model::Instant::from_millis(1_790_000_000_000)
+    }
+
+    fn random(&self) -> u64 {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+/// Hands a session over as something is wanted of it; its log stands where [`located`] says.
+pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+    let located = located("S");
+    let mut files = MemoryFiles::default();
+    files.put(located.key.as_deref().unwrap(), text, None);
+    asking_with(pi, text, &files, ask)
+}
+
+/// The same with files beside it.
+pub(super) fn asking_with<T>(pi: Pi, text: &str, files: &MemoryFiles, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+    let (located, read, bytes) = (located("S"), read(pi, text), Bytes(text));
+    let chance = Counting::default();
+    ask(&Asked { files, located: &located, view: read.view(&bytes), facts: &read.facts, chance: &chance })
+}
+
+/// A text as the steps of a plan leave it.
+pub(super) fn apply(text: &str, plan: &Plan) -> String {
+    let mut now = text.as_bytes().to_vec();
+    for step in &plan.steps {
+        match step {
+            Step::Put { bytes, .. } => now.clone_from(bytes),
+            Step::Edit { at: Some(at), old, new, .. } => {
+                let at = usize::try_from(*at).unwrap();
+                assert_eq!(&now[at..at + old.len()], old.as_slice());
+                now.splice(at..at + old.len(), new.iter().copied());
+            }
+            other => panic!("{other}"),
+        }
+    }
+    String::from_utf8(now).unwrap()
 }

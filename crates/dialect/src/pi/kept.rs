@@ -8,13 +8,17 @@ use super::shape::Shape;
 /// Where on `path` (entries before the compaction) the kept ones begin; none if nothing is kept.
 pub(super) fn first_kept(log: &Log, path: &[Slot], compaction: &Object<'_>) -> Option<usize> {
     if Shape::of(log) == Shape::Line {
-        let place = array_index(compaction)?;
-        let slot = slot_at(log, place)?;
-        return path.iter().position(|s| *s >= slot);
+        return kept_by_index(log, path, compaction);
     }
     let kept = compaction.get("firstKeptEntryId")?.text()?;
     let kept = log.names.find(&kept)?;
     path.iter().position(|s| log.head(*s).is_some_and(|h| h.id == Some(kept)))
+}
+
+/// The same by the index of version 1; `path` is every entry before the compaction.
+pub(super) fn kept_by_index(log: &Log, path: &[Slot], compaction: &Object<'_>) -> Option<usize> {
+    let slot = slot_at(log, array_index(compaction)?)?;
+    path.iter().position(|s| *s >= slot)
 }
 
 /// The index of version 1, which counts the values of the file with the header as 0.

@@ -10,7 +10,7 @@ const DEEPEST: usize = 2;
 /// Finds every session below a root: an agent's folder, or the folder of sessions itself.
 pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
-    let base = if files.stat("sessions")?.is_some_and(|info| info.is_folder()) { "sessions" } else { "" };
+    let base = base(files)?;
     let listing = visible(files, base)?;
     if base.is_empty() && !listing.iter().any(|info| is_log(info) || (info.is_folder() && info.name().starts_with('-')))
     {
@@ -29,6 +29,20 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
         }
     }
     Ok(found)
+}
+
+fn base(files: &dyn Files) -> Result<&'static str> {
+    Ok(if files.stat("sessions")?.is_some_and(|info| info.is_folder()) { "sessions" } else { "" })
+}
+
+/// The key of a new log in this store: a root that is a folder of sessions itself must not get another one inside, which
+/// would hide all that is there.
+pub(super) fn key_here(files: &dyn Files, key: String) -> Result<String> {
+    let alone = base(files)?.is_empty() && !discover(files)?.sessions.is_empty();
+    Ok(match key.strip_prefix("sessions/") {
+        Some(rest) if alone => rest.to_owned(),
+        _ => key,
+    })
 }
 
 /// Takes the logs of a listing, and the subagents' logs from the artifact folders beside them.

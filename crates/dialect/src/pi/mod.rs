@@ -5,6 +5,7 @@
 //! The page `docs/dialects/pi.md` says what is read and where boswell differs from the programs on purpose.
 
 mod block;
+mod branched;
 mod check;
 mod context;
 mod dialect;
@@ -14,13 +15,20 @@ mod fold;
 mod head;
 mod kept;
 mod layout;
+mod migrate;
+mod pairing;
 mod places;
+mod plan;
+mod project_folder;
 mod reach;
 mod recognise;
+mod relocate;
 mod remark;
 mod render;
 mod restated;
 mod resume;
+mod retitle;
+mod session_id;
 mod settings;
 mod shape;
 mod side;

@@ -49,7 +49,7 @@ pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
         let moved = match place {
             Place::Image => image(token),
             Place::ImageUrl => image_url(token).unwrap_or_else(|| long_text(token, threshold)),
-            Place::Other => long_text(token, threshold),
+            Place::Signature | Place::Other => long_text(token, threshold),
         };
         if let Some((id, bytes, text)) = moved {
             edits.replace(start, end, &text);
@@ -76,9 +76,20 @@ pub fn references(record: &[u8]) -> Vec<BlobId> {
 impl Blobs {
     /// Takes large values out of a record and keeps them; the record may be written when this returns.
     pub fn externalise(&self, record: &[u8], threshold: usize) -> Result<Vec<u8>> {
+        if let Some(agent) = &self.agent {
+            return self.persist(agent, record);
+        }
         let Externalised { record, blobs } = externalise(record, threshold)?;
         blobs.iter().try_for_each(|(_, bytes)| self.put(bytes).map(|_| ()))?;
         Ok(record)
+    }
+
+    /// The record as [`externalise`](Blobs::externalise) would hand it out; nothing is kept.
+    pub(crate) fn as_written(&self, record: &[u8], threshold: usize) -> Result<Vec<u8>> {
+        match &self.agent {
+            Some(agent) => super::persisted(record, agent.habit).map(|made| made.record),
+            None => externalise(record, threshold).map(|made| made.record),
+        }
     }
 
     /// Puts the large values back into a record.
@@ -98,9 +109,9 @@ impl Blobs {
     }
 }
 
-type Moved = Option<(BlobId, Vec<u8>, Vec<u8>)>;
+pub(super) type Moved = Option<(BlobId, Vec<u8>, Vec<u8>)>;
 
-fn image(token: &[u8]) -> Moved {
+pub(super) fn image(token: &[u8]) -> Moved {
     let data = Str::trusted(token).escaped();
     if data.len() < SMALL_IMAGE {
         return None;
@@ -111,7 +122,7 @@ fn image(token: &[u8]) -> Moved {
 }
 
 /// None if it is no image URL with data; none inside if it must stay.
-fn image_url(token: &[u8]) -> Option<Moved> {
+pub(super) fn image_url(token: &[u8]) -> Option<Moved> {
     let text = Str::trusted(token).to_wtf8();
     if !text.starts_with(b"data:image/") || memmem::find(&text, b";base64,").is_none() {
         return None;
@@ -162,7 +173,7 @@ fn split_notice(text: &[u8]) -> Option<(&[u8], usize, BlobId)> {
 }
 
 /// UTF-16 units of WTF-8 text.
-fn units_of(text: &[u8]) -> usize {
+pub(super) fn units_of(text: &[u8]) -> usize {
     text.iter().map(|byte| units_led_by(*byte)).sum()
 }
 
@@ -179,7 +190,7 @@ fn characters(text: &[u8]) -> usize {
 }
 
 /// The longest beginning of at most so many units that cuts no character.
-fn prefix(text: &[u8], room: usize) -> &[u8] {
+pub(super) fn prefix(text: &[u8], room: usize) -> &[u8] {
     let mut units = 0;
     let end = text.iter().position(|byte| {
         units += units_led_by(*byte);
@@ -237,16 +248,16 @@ impl<'a> Named<'a> {
 
 /// Replacements of string tokens, in any order.
 #[derive(Default)]
-struct Edits(Vec<(usize, usize, Vec<u8>)>);
+pub(super) struct Edits(Vec<(usize, usize, Vec<u8>)>);
 
 impl Edits {
-    fn replace(&mut self, start: usize, end: usize, wtf8: &[u8]) {
+    pub(super) fn replace(&mut self, start: usize, end: usize, wtf8: &[u8]) {
         let mut token = Vec::with_capacity(wtf8.len() + 2);
         write_string(wtf8, &mut token);
         self.0.push((start, end, token));
     }
 
-    fn apply(mut self, record: &[u8]) -> Vec<u8> {
+    pub(super) fn apply(mut self, record: &[u8]) -> Vec<u8> {
         // Images are found at the end of their object, after strings that follow them.
         self.0.sort_unstable_by_key(|(start, ..)| *start);
         let mut out = Vec::with_capacity(record.len());
@@ -261,7 +272,7 @@ impl Edits {
     }
 }
 
-fn not_json() -> Error {
+pub(super) fn not_json() -> Error {
     Error::new(ErrorKind::Invalid, "record is not JSON")
         .because("large values are only moved out of and into well-formed records")
         .hinting("hand in one JSON object per record")

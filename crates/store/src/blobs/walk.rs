@@ -12,9 +12,13 @@ pub(super) enum Place {
     Image,
     /// Under the key `image_url`; items of an array stand under the key of the array.
     ImageUrl,
+    /// Under a key that holds the signature of a provider.
+    Signature,
     /// Anywhere else.
     Other,
 }
+
+const SIGNATURES: [&str; 3] = ["thinkingSignature", "thoughtSignature", "textSignature"];
 
 /// Calls `visit` with the place, start and end of every string value of a record, quotes included.
 ///
@@ -119,8 +123,15 @@ impl Walk<'_> {
             }
         }
         if let Some((start, end)) = visited {
-            let url = !is_data && self.key_is(key, "image_url");
-            (self.visit)(if url { Place::ImageUrl } else { Place::Other }, start, end);
+            let is = |text| !is_data && self.key_is(key, text);
+            let place = if is("image_url") {
+                Place::ImageUrl
+            } else if SIGNATURES.iter().any(|key| is(key)) {
+                Place::Signature
+            } else {
+                Place::Other
+            };
+            (self.visit)(place, start, end);
         }
     }
 
@@ -134,7 +145,7 @@ impl Walk<'_> {
 }
 
 /// Where the string that starts at `start` ends, in JSON that is known to be well formed.
-fn string_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += step;

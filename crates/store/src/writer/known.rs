@@ -8,7 +8,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::tail::{each_id, stated};
-use crate::blobs::{self, LARGE_TEXT};
+use crate::blobs::{Blobs, LARGE_TEXT};
 use crate::disk::{DiskFile, read_full};
 
 /// How much of a log is read at once while its ids are gathered.
@@ -56,7 +56,7 @@ impl KnownIds {
         self.places.contains_key(id)
     }
 
-    /// Whether the entry with that id is what the draft would write; `large` if its large values would go to blobs. All that the caller gave must be equal; what a
+    /// Whether the entry with that id is what the draft would write; `large` is where its large values would go. All that the caller gave must be equal; what a
     /// writer would have made up may differ.
     pub(super) fn same(
         &self,
@@ -64,7 +64,7 @@ impl KnownIds {
         file: &dyn DiskFile,
         id: &str,
         draft: &Draft,
-        large: bool,
+        large: Option<&Blobs>,
     ) -> Result<bool> {
         let Some((at, len)) = self.places.get(id) else { return Ok(false) };
         let mut stored = vec![0; usize::try_from(*len).unwrap_or(0)];
@@ -81,8 +81,8 @@ impl KnownIds {
         let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
         let within = Within { id: facts.id.as_deref().unwrap_or_default(), facts: &facts };
         let mut wanted = dialect.encode_in(draft, settled, within)?;
-        if large {
-            wanted = blobs::externalise(&wanted, LARGE_TEXT)?.record;
+        if let Some(blobs) = large {
+            wanted = blobs.as_written(&wanted, LARGE_TEXT)?;
         }
         let free = |key: &str| key == "timestamp" && draft.at.is_none();
         let same_parent = match &draft.parent {

@@ -378,12 +378,12 @@ impl State {
         if batch.has(id) {
             return Err(conflict());
         }
-        let (file, large) = (Arc::clone(&self.file), self.blobs.is_some());
+        let (file, large) = (Arc::clone(&self.file), self.blobs.clone());
         let known = self.known(dialect)?;
         if !known.has(id) {
             return Ok(false);
         }
-        if known.same(dialect, file.as_ref(), id, draft, large)? { Ok(true) } else { Err(conflict()) }
+        if known.same(dialect, file.as_ref(), id, draft, large.as_ref())? { Ok(true) } else { Err(conflict()) }
     }
 
     /// Writes an entry over itself, so that the next sync covers it.

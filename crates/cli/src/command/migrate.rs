@@ -1,0 +1,49 @@
+//! `migrate`: old format versions, explicitly.
+
+use std::process::ExitCode;
+
+use boswell_dialect::Intention;
+use boswell_model::{Result, SessionRef};
+use clap::Args;
+
+use super::change;
+use crate::machine::Machine;
+use crate::output::Output;
+
+/// Bring a session to the newest version of its format
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell migrate 0b7e
+  boswell migrate 0b7e --apply && boswell undo     there and back")]
+pub(crate) struct MigrateArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Do it; without this the plan is only shown
+    #[arg(long)]
+    apply: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &MigrateArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(machine);
+    if args.apply {
+        let found = machine.resolve_for_writing(&args.session)?;
+        let done = change::carry_out(machine, &found, &Intention::Migrate)?;
+        let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+        if !done.planned.plan.steps.is_empty() {
+            change::report(&done, &reference, &mut out)?;
+        }
+    } else {
+        let found = machine.resolve(&args.session)?;
+        let planned = machine.planning(found.store).plan(&found.located, &Intention::Migrate)?;
+        change::remark(machine, &planned);
+        if !planned.plan.steps.is_empty() {
+            change::show(&planned, &mut out)?;
+            if !machine.quiet {
+                crate::failure::say("nothing was changed; `--apply` does it");
+            }
+        }
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,61 @@
+//! Ids as the programs give them. Readers take any text; new ids look like those of their neighbours.
+
+use std::collections::HashSet;
+
+use boswell_model::Instant;
+
+use super::Flavour;
+use crate::Chance;
+
+/// From when xcsh counts: the first of January 2015.
+const EPOCH: i64 = 1_420_070_400_000;
+
+/// A new id for a session.
+pub(super) fn session_id(flavour: Flavour, chance: &dyn Chance) -> String {
+    match flavour {
+        Flavour::Pi | Flavour::Boswell | Flavour::Omp => chance.uuid_v7(),
+        Flavour::Xcsh => snowflake(chance.now().millis(), chance.random()),
+    }
+}
+
+/// When an id that was made here was made: the name of the log says the same, so that one can be told from the other.
+pub(super) fn born(id: &str) -> Option<Instant> {
+    let millis = id.get(..13)?.replace('-', "");
+    let is_v7 = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7') && millis.len() == 12;
+    i64::from_str_radix(&millis, 16).ok().filter(|_| is_v7).map(Instant::from_millis)
+}
+
+/// Milliseconds since xcsh's epoch and twenty-two bits of chance, in sixteen hex digits.
+fn snowflake(millis: i64, chance: u64) -> String {
+    let time = millis.saturating_sub(EPOCH).max(0).cast_unsigned();
+    format!("{:016x}", time << 22 | chance & 0x3F_FFFF)
+}
+
+/// A new id for an entry: eight hex digits that the file does not hold yet, as pi and xcsh give them.
+pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn Chance) -> String {
+    for _ in 0..100 {
+        let id = format!("{:08x}", chance.random() & 0xFFFF_FFFF);
+        if taken.insert(id.clone()) {
+            return id;
+        }
+    }
+    let id = chance.hex16();
+    taken.insert(id.clone());
+    id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_xcsh_begins_with_the_time() {
+        let at = Instant::parse("2026-02-16T10:20:30.000Z").unwrap();
+        assert_eq!(snowflake(at.millis(), 0x1234), "1470cb256c001234");
+        assert_eq!(snowflake(at.millis(), u64::MAX), "1470cb256c3fffff", "chance never reaches into the time");
+        assert_eq!(born("01991234-5678-7fff-bfff-ffffffffffff"), Some(Instant::from_millis(0x0199_1234_5678)));
+        assert_eq!(born("01991234-5678-4fff-bfff-ffffffffffff"), None);
+        assert_eq!(born("会话会话会话会话"), None);
+        assert_eq!(snowflake(0, 1), "0000000000000001", "a clock before the epoch gives an id all the same");
+    }
+}
