@@ -328,7 +328,8 @@ impl fmt::Display for Step {
 /// One line per lock, condition and step, for `--dry-run`; harmless on a terminal.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title.escape_debug())?;
+        // Quotes are harmless, and titles hold them.
+        writeln!(f, "{}", self.title.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))?;
         self.locks.iter().try_for_each(|lock| writeln!(f, "  {lock}"))?;
         self.preconditions.iter().try_for_each(|condition| writeln!(f, "  {condition}"))?;
         self.steps.iter().try_for_each(|step| writeln!(f, "  {step}"))
@@ -341,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_plan_reads_as_one_line_per_step_and_shows_no_control_characters() {
-        let plan = Plan::new("rename", "title it \u{1b}[31mred")
+        let plan = Plan::new("rename", "title it Ann's \u{1b}[31mred")
             .locking(LockSpec::AgentMkdir { key: "sessions.lock".into() })
             .requiring(Precondition::Absent { key: "b".into() })
             .step(Step::append("a\nb", "x\n"))
@@ -349,6 +350,7 @@ mod tests {
         let text = plan.to_string();
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
+        assert!(text.starts_with("title it Ann's \\u{1b}"), "{text}");
         assert!(text.contains("append 2 bytes to `a\\nb`"), "{text}");
     }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
-use boswell_store::{Resolved, Summary};
+use boswell_store::{Resolved, Retention, Summary};
 use clap::Args;
 
 use super::delete::{can_remove, remove_session};
@@ -17,11 +17,15 @@ use crate::when;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell clean --older-than 30d
-  boswell clean --older-than 90d --dialect pi --apply")]
+  boswell clean --older-than 90d --dialect pi --apply
+  boswell clean --vault --apply           forget copies older than the settings say")]
 pub(crate) struct CleanArgs {
     /// Only those last active longer ago than this
-    #[arg(long, value_name = "TIME")]
-    older_than: String,
+    #[arg(long, value_name = "TIME", required_unless_present = "vault")]
+    older_than: Option<String>,
+    /// Instead drop copies from the vault that are older than the settings under `retention` say
+    #[arg(long, conflicts_with_all = ["older_than", "dialect"])]
+    vault: bool,
     /// Of this dialect instead of boswell's own store
     #[arg(long, default_value = "boswell")]
     dialect: String,
@@ -32,7 +36,10 @@ pub(crate) struct CleanArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
-    let span = when::span(&args.older_than)?;
+    let Some(older_than) = args.older_than.as_ref().filter(|_| !args.vault) else {
+        return vault(machine, args.apply);
+    };
+    let span = when::span(older_than)?;
     let before =
         Instant::from_millis(machine.now.millis().saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)));
     if args.apply {
@@ -65,6 +72,44 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         crate::failure::say(&format!("{count} sessions; `--apply` moves them into the vault"));
     }
     super::list::warn_about(machine, &rest);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Drops copies that were kept long enough.
+fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
+    let days = |key: &str| {
+        let span = machine.config.span(&format!("retention.{key}"))?;
+        u32::try_from(span.as_secs() / 86_400).ok()
+    };
+    let keep =
+        Retention { before: days("before"), deleted: days("deleted"), archived: days("archived"), kept: days("kept") };
+    let mut out = Output::paged(machine);
+    let runner = machine.reading_runner()?;
+    let (records, objects, bytes) = if apply {
+        machine.may_write()?;
+        let gone = runner.vault().expire(machine.now, &keep)?;
+        (gone.records, Some(gone.objects), Some(gone.bytes))
+    } else {
+        (runner.vault().expiring(machine.now, &keep)?.len(), None, None)
+    };
+    if out.json {
+        out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("done", if apply { "dropped" } else { "would drop" })
+                .with("records", records)
+                .with("objects", objects)
+                .with("bytes", bytes),
+        )?;
+    } else {
+        let verb = if apply { "dropped" } else { "would drop" };
+        out.line(&format!("{verb} {records} copies of changed and deleted files"))?;
+    }
+    out.finish()?;
+    if !apply && !machine.quiet {
+        crate::failure::say("`--apply` does it; how long copies are kept is set under `retention`: `boswell config`");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,6 +30,11 @@ impl Default for Retention {
 }
 
 impl Retention {
+    fn is_over(&self, record: &VaultRecord, now: Instant) -> bool {
+        let age = now.millis() - record.at.millis();
+        self.days(record.reason).is_some_and(|days| age > i64::from(days) * 86_400_000)
+    }
+
     fn days(&self, reason: Reason) -> Option<u32> {
         match reason {
             Reason::Before => self.before,
@@ -73,15 +78,18 @@ impl Vault {
     pub fn expire(&self, now: Instant, keep: &Retention) -> Result<Expired> {
         let _lock = self.lock()?;
         let unfinished = self.unfinished()?;
-        let old = |record: &VaultRecord| {
-            let pending = record.op.as_ref().is_some_and(|op| unfinished.contains(op));
-            !pending
-                && keep
-                    .days(record.reason)
-                    .is_some_and(|days| now.millis() - record.at.millis() > i64::from(days) * 86_400_000)
-        };
-        let removed = self.remove_all(&old)?;
+        let needed = |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
+        let removed = self.remove_all(&|record| !needed(record) && keep.is_over(record, now))?;
         Ok(Expired { records: removed.records, objects: removed.objects, bytes: removed.bytes })
+    }
+
+    /// Records that [`expire`](Vault::expire) would drop.
+    pub fn expiring(&self, now: Instant, keep: &Retention) -> Result<Vec<VaultRecord>> {
+        let unfinished = self.unfinished()?;
+        let (mut records, _) = self.list()?;
+        let needed = |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
+        records.retain(|record| !needed(record) && keep.is_over(record, now));
+        Ok(records)
     }
 
     /// Removes every copy of a session's files of which no other session's record speaks, and proves that it is gone.
