@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Intention, Planned};
 use boswell_model::json::Json;
-use boswell_model::{Result, SessionRef};
+use boswell_model::{Facts, Result, SessionRef};
 use boswell_store::{CarriedOut, Resolved};
 
 use crate::machine::Machine;
@@ -11,7 +11,21 @@ use crate::terminal::one_line;
 
 /// Carries out what is wanted of a session, and tells what the user should know about it.
 pub(crate) fn carry_out(machine: &Machine, found: &Resolved, intention: &Intention) -> Result<CarriedOut> {
-    let done = machine.runner()?.carry_out(&found.store, &found.located, intention)?;
+    carry_out_anew(machine, found, intention, None)
+}
+
+/// The same for an intention that is made anew from what the session says once its locks are held.
+pub(crate) fn carry_out_anew(
+    machine: &Machine,
+    found: &Resolved,
+    intention: &Intention,
+    anew: Option<&dyn Fn(&Facts) -> Intention>,
+) -> Result<CarriedOut> {
+    let runner = machine.runner()?;
+    let done = match anew {
+        Some(anew) => runner.carry_out_with(&found.store, &found.located, intention, anew)?,
+        None => runner.carry_out(&found.store, &found.located, intention)?,
+    };
     remark(machine, &done.planned);
     Ok(done)
 }

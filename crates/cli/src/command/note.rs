@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Body, Draft, Intention, Support};
+use boswell_dialect::{Body, Depth, Draft, Intention, Support};
 use boswell_model::json::Json;
-use boswell_model::{ErrorKind, Result, SessionRef};
+use boswell_model::{ErrorKind, Facts, Result, SessionRef};
 use boswell_store::{NoteKind, Resolved};
 
 use super::{change, receipt};
@@ -18,13 +18,35 @@ pub(crate) fn annotate_or_note(
     intention: &Intention,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
+    say(machine, found, intention, None, notes)
+}
+
+/// The same for what depends on what the session says already: a plan asks `anew` under its locks, so that of two who say
+/// something at once neither is forgotten.
+pub(crate) fn annotate_or_note_anew(
+    machine: &Machine,
+    found: &Resolved,
+    anew: &dyn Fn(&Facts) -> Intention,
+    notes: Vec<NoteKind>,
+) -> Result<ExitCode> {
+    let now = anew(found.store.read(&found.located, Depth::Facts)?.facts());
+    say(machine, found, &now, Some(anew), notes)
+}
+
+fn say(
+    machine: &Machine,
+    found: &Resolved,
+    intention: &Intention,
+    anew: Option<&dyn Fn(&Facts) -> Intention>,
+    notes: Vec<NoteKind>,
+) -> Result<ExitCode> {
     let dialect = found.store.dialect();
     let mut out = Output::paged(machine);
     let reference = SessionRef::new(dialect.name(), &found.located.id);
     let operation = intention.operation();
     let support = operation.map_or(Support::No, |operation| found.store.support(operation));
     let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
-    let planned = has_plan.then(|| change::carry_out(machine, found, intention));
+    let planned = has_plan.then(|| change::carry_out_anew(machine, found, intention, anew));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
     let planned = planned.filter(|done| !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported));
     if let Some(done) = planned {

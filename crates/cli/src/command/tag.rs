@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, Operation};
-use boswell_model::{Facts, Result, SessionRef};
-use boswell_store::{NoteKind, Resolved};
+use boswell_dialect::Intention;
+use boswell_model::{Facts, Result};
+use boswell_store::NoteKind;
 use clap::Args;
 
-use super::change::{remark, report};
-use super::note::annotate_or_note;
+use super::note::annotate_or_note_anew;
 use crate::machine::Machine;
-use crate::output::Output;
 
 /// Tag a session
 #[derive(Debug, Args)]
@@ -59,22 +57,7 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
         }
         Intention::Tags(tags)
     };
-    if found.store.dialect().plans(Operation::Tag) {
-        return by_plan(machine, &found, &retagged);
-    }
-    let now = retagged(found.store.read(&found.located, Depth::Facts)?.facts());
     let added = add.iter().cloned().map(NoteKind::Tag);
     let notes = added.chain(remove.iter().cloned().map(NoteKind::Untag)).collect();
-    annotate_or_note(machine, &found, &now, notes)
-}
-
-/// Tags are read again under the session's locks: of two who tag at once neither is forgotten.
-fn by_plan(machine: &Machine, found: &Resolved, retagged: &dyn Fn(&Facts) -> Intention) -> Result<ExitCode> {
-    let like = Intention::Tags(Vec::new());
-    let done = machine.runner()?.carry_out_with(&found.store, &found.located, &like, retagged)?;
-    remark(machine, &done.planned);
-    let mut out = Output::paged(machine);
-    report(&done, &SessionRef::new(found.store.dialect().name(), &found.located.id), &mut out)?;
-    out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    annotate_or_note_anew(machine, &found, &retagged, notes)
 }

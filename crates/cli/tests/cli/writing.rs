@@ -232,7 +232,11 @@ fn copies_in_the_vault_go_when_the_settings_say_so() {
     let made = bench.run(["new", "--project", ".", "--json"]).ends(0).of_type("session");
     let reference = made[0]["ref"].as_str().unwrap().to_owned();
     bench.run(["delete", &reference]).ends(0);
-    assert_eq!(bench.run(["clean", "--vault", "--json"]).ends(0).of_type("step")[0]["records"], 0, "90 days are not over");
+    assert_eq!(
+        bench.run(["clean", "--vault", "--json"]).ends(0).of_type("step")[0]["records"],
+        0,
+        "90 days are not over"
+    );
     boswell_testkit::disk::write(&bench.home().join(".config/boswell/config.toml"), b"[retention]\ndeleted = \"0d\"\n");
     assert_eq!(bench.run(["clean", "--vault", "--json"]).ends(0).of_type("step")[0]["done"], "would drop");
     let gone = bench.run(["clean", "--vault", "--apply", "--json"]).ends(0).of_type("step");
