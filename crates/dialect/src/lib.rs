@@ -14,6 +14,7 @@ mod intention;
 mod plan;
 mod reader;
 mod registry;
+mod repair;
 
 pub mod claude;
 pub mod clinvoker;
@@ -36,3 +37,4 @@ pub use intention::{Asked, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader};
 pub use registry::{all, by_name, recognise};
+pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Pair, Patch, Piece, Splice};

@@ -68,7 +68,7 @@ impl Session {
             None => 0,
         };
         let mut read = reader.finish();
-        if depth == Depth::Facts {
+        if depth != Depth::Heads {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
