@@ -11,6 +11,7 @@ mod draft;
 mod environment;
 mod files;
 mod intention;
+mod neighbour;
 mod plan;
 mod reader;
 mod registry;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use boswell_model::json::Object;
 use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, Result, SessionView, Slot, Tip, View};
 
-use super::{branch, check, context, discover, fold, head, recognise, render, resume, side_files, tip, view};
+use super::pairing::{calls_of, results_of};
+use super::{branch, check, context, discover, fold, head, recognise, render, repair, resume, side_files, tip, view};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
 use crate::{
     Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
     SideFile, Support,
@@ -101,6 +103,31 @@ impl Dialect for Claude {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(item, records)
+    }
+
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+        calls_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
+        results_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+    }
+
+    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::reached(view, tip)
+    }
+
+    fn readers(&self) -> &'static [KnownReader] {
+        repair::READERS
+    }
+
+    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
+        repair::mends(mending)
+    }
+
+    fn exclusive(&self, mending: &Mending<'_>, goals: &[&'static str]) -> Result<Option<String>> {
+        repair::exclusive(mending, goals)
+    }
+
+    fn repaired_fork(&self, mending: &Mending<'_>, _original: &str) -> Result<Option<ForkPlace>> {
+        repair::fork(mending)
     }
 
     fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {

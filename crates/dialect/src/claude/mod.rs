@@ -17,6 +17,7 @@ mod pairing;
 mod prompt;
 mod recognise;
 mod render;
+mod repair;
 mod resume;
 mod sessions_index;
 mod siblings;

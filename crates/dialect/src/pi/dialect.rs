@@ -12,7 +12,8 @@ use crate::{
     Sample, Settled, SideFile,
 };
 
-use super::{Pi, check, context, fold, head, layout, places, recognise, render, resume, shape, side, view};
+use super::{Pi, check, context, fold, head, layout, places, recognise, render, repair, resume, shape, side, view};
+use crate::{ForkPlace, KnownReader, Mend, Mending};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -77,6 +78,22 @@ impl Dialect for Pi {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(self.flavour, item, records)
+    }
+
+    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::reached(*self, view, tip)
+    }
+
+    fn readers(&self) -> &'static [KnownReader] {
+        repair::READERS
+    }
+
+    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
+        repair::mends(mending)
+    }
+
+    fn repaired_fork(&self, mending: &Mending<'_>, original: &str) -> Result<Option<ForkPlace>> {
+        repair::fork(mending, original)
     }
 
     fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {

@@ -18,6 +18,7 @@ mod places;
 mod recognise;
 mod remark;
 mod render;
+mod repair;
 mod resume;
 mod settings;
 mod shape;

@@ -1,0 +1,64 @@
+//! Entries whose parent is gone or leads back to them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use boswell_model::json::Json;
+use boswell_model::{Name, ProblemKind, Result, Slot};
+
+use super::Entries;
+use crate::neighbour::Neighbours;
+use crate::{Confidence, Mend};
+
+pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+    let cycles: BTreeSet<Slot> = entries.view.tree.cycles().iter().copied().collect();
+    let mut broken: BTreeMap<Slot, ProblemKind> = BTreeMap::new();
+    for (slot, head) in entries.all() {
+        let Some(parent) = head.parent else { continue };
+        if !entries.place.contains_key(&parent) {
+            broken.insert(slot, ProblemKind::MissingParent);
+        } else if cycles.contains(&slot) {
+            broken.insert(slot, ProblemKind::ParentCycle);
+        }
+    }
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let near = neighbours(entries).find(&broken.keys().copied().collect());
+    // Children of one missing parent stay together.
+    let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
+    for (slot, problem) in broken {
+        let missing = entries.view.log.head(slot).and_then(|head| head.parent);
+        let missing = missing.filter(|_| problem == ProblemKind::MissingParent);
+        let (parent, confidence) = match missing.and_then(|missing| adopted.get(&missing)) {
+            Some(brothers) => (*brothers, Confidence::Likely),
+            None => near.get(&slot).copied().unwrap_or((None, Confidence::Certain)),
+        };
+        if let Some(missing) = missing {
+            adopted.entry(missing).or_insert(parent);
+        }
+        let target = parent.and_then(|parent| entries.id(parent));
+        let below = match target {
+            Some(id) => format!("hang it below {id}"),
+            None => "let it begin the conversation: nothing stands before it".to_owned(),
+        };
+        let does = if problem == ProblemKind::ParentCycle { format!("open the circle here and {below}") } else { below };
+        let mut mend = entries.mend(problem, slot, confidence, does);
+        mend.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
+        mends.push(mend);
+    }
+    Ok(())
+}
+
+fn neighbours<'a>(entries: &Entries<'a>) -> Neighbours<'a> {
+    let log = entries.view.log;
+    let mut writer = vec![None; log.heads.len()];
+    let mut up = vec![None; log.heads.len()];
+    // An entry without an id cannot be a parent.
+    for (slot, _) in entries.all().filter(|(_, head)| head.id.is_some()) {
+        if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
+            *writer = Some(false);
+            *up = entries.parent(slot);
+        }
+    }
+    Neighbours::new(log, writer, up)
+}
