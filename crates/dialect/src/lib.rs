@@ -36,6 +36,6 @@ pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
-pub use reader::{Depth, ReadSession, Reader};
+pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
 pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Pair, Patch, Piece, Splice};

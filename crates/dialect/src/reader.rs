@@ -139,7 +139,7 @@ impl<'d> Reader<'d> {
 }
 
 /// Whether entries of that kind can hold calls or answers.
-pub(crate) fn may_pair(kind: EntryKind) -> bool {
+pub fn may_pair(kind: EntryKind) -> bool {
     matches!(
         kind,
         EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System

@@ -49,9 +49,9 @@ const LOSES_GLUED: &[(ProblemKind, &str)] = &[
 
 /// Known readers of the family.
 pub(super) const READERS: &[KnownReader] = &[
-    KnownReader { name: "pi", title: "pi", version: Some([0, 0, 1]), loses: LOSES_GLUED },
-    KnownReader { name: "omp", title: "oh-my-pi", version: Some([0, 0, 1]), loses: LOSES },
-    KnownReader { name: "xcsh", title: "xcsh", version: Some([0, 0, 1]), loses: LOSES },
+    KnownReader { name: "pi", title: "pi", version: None, loses: LOSES_GLUED },
+    KnownReader { name: "omp", title: "oh-my-pi", version: None, loses: LOSES },
+    KnownReader { name: "xcsh", title: "xcsh", version: None, loses: LOSES },
 ];
 
 /// Everything that could be done.
