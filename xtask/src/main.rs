@@ -33,6 +33,7 @@ Usage: cargo xtask <command>
   fuzz --input FILE TARGET              run one input again
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   baseline split PATH...                what the bench compares with: read, split at newlines
+  baseline parse PATH...                the same, and every line scanned as JSON
 
 Examples:
   cargo xtask test

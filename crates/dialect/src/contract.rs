@@ -11,8 +11,8 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader, LockSpec, Mend,
-    Mending, NewLog, NewSession, Operation, Pair, Planned, Settled, StoreIntention, unsupported,
+    Asked, Capabilities, Chance, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader, LockSpec,
+    Mend, Mending, NewLog, NewSession, Operation, Pair, Planned, Settled, StoreIntention, unsupported,
 };
 
 /// One agent family's way of writing sessions.

@@ -3,9 +3,9 @@
 //! An agent writes each entry below the one where it stands, so the neighbour is the end of the branch that was written last.
 //! Where one branch alone is open at that point of the file there is no doubt; where several are, the nearest stands out.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use boswell_model::{EntryKind, Log, Slot};
+use boswell_model::{EntryKind, Log, Name, Slot};
 
 use crate::Confidence;
 
@@ -20,6 +20,15 @@ pub(crate) struct Neighbours<'a> {
     forward: bool,
 }
 
+/// What is known of an entry whose link is gone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lost {
+    /// The parent that it named and that is missing: entries that name the same one stay together.
+    pub(crate) family: Option<Name>,
+    /// The entry that it belongs to for another reason.
+    pub(crate) known: Option<Slot>,
+}
+
 /// How far the ancestors of a candidate are looked at.
 const FARTHEST: usize = 100_000;
 
@@ -31,16 +40,26 @@ impl<'a> Neighbours<'a> {
     }
 
     /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own links are not looked at.
-    pub(crate) fn find(&self, lost: &BTreeSet<Slot>) -> HashMap<Slot, (Option<Slot>, Confidence)> {
+    pub(crate) fn find(&self, lost: &BTreeMap<Slot, Lost>) -> HashMap<Slot, (Option<Slot>, Confidence)> {
         let mut up = self.up.clone();
-        lost.iter().for_each(|slot| set(&mut up, *slot, None));
+        lost.keys().for_each(|slot| set(&mut up, *slot, None));
         let mut found = HashMap::new();
+        let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
         let mut ends = [Ends::default(), Ends::default()];
         for (slot, head) in self.log.entries() {
             let Some(side) = self.writer.get(slot.index()).copied().flatten() else { continue };
             let ends = if side { &mut ends[1] } else { &mut ends[0] };
-            if lost.contains(&slot) {
-                let (near, confidence) = self.nearest(&up, ends, slot);
+            if let Some(lost) = lost.get(&slot) {
+                let free = |above: &Slot| *above != slot && (!self.forward || !hangs_below(&up, *above, slot));
+                let brothers = lost.family.and_then(|family| adopted.get(&family).copied());
+                let (near, confidence) = match (lost.known.filter(free), brothers) {
+                    (Some(known), _) => (Some(known), Confidence::Certain),
+                    (None, Some(brothers)) if brothers.as_ref().is_none_or(free) => (brothers, Confidence::Likely),
+                    _ => self.nearest(&up, ends, slot),
+                };
+                if let Some(family) = lost.family.filter(|_| lost.known.is_none()) {
+                    adopted.entry(family).or_insert(near);
+                }
                 set(&mut up, slot, near);
                 found.insert(slot, (near, confidence));
             }

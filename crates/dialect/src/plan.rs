@@ -313,7 +313,13 @@ impl fmt::Display for Step {
             }
             Step::Assemble { key, from, patch, .. } => {
                 let new: usize = patch.pieces().iter().map(|p| if let Piece::New(b) = p { b.len() } else { 0 }).sum();
-                write!(f, "write {} bytes to {}, {new} of them new, the others from {}", patch.len(), shown(key), shown(from))
+                write!(
+                    f,
+                    "write {} bytes to {}, {new} of them new, the others from {}",
+                    patch.len(),
+                    shown(key),
+                    shown(from)
+                )
             }
             Step::Rename { from, to } => write!(f, "rename {} to {}", shown(from), shown(to)),
             Step::Remove { key } => write!(f, "remove {}", shown(key)),

@@ -1,7 +1,8 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, Slot, SpanKind, Splitter, Tree,
+    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, Slot, SpanKind,
+    Splitter, Tree,
 };
 
 use crate::{Dialect, Located, Pair};
@@ -56,13 +57,31 @@ impl<'d> Reader<'d> {
     pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
         let log = Log { ended: true, whole: true, ..Log::default() };
         let facts = dialect.begin(located);
-        Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts, pairs: Vec::new(), end: 0 }
+        Reader {
+            dialect,
+            depth,
+            framing: located.framing,
+            splitter: Splitter::default(),
+            log,
+            facts,
+            pairs: Vec::new(),
+            end: 0,
+        }
     }
 
     /// Goes on where a file of whole lines ended when it was read before.
     pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: Facts) -> Self {
         let end = log.bytes;
-        Reader { dialect, depth, framing: Framing::Lines, splitter: Splitter::default(), log, facts, pairs: Vec::new(), end }
+        Reader {
+            dialect,
+            depth,
+            framing: Framing::Lines,
+            splitter: Splitter::default(),
+            log,
+            facts,
+            pairs: Vec::new(),
+            end,
+        }
     }
 
     /// Takes the next line.
@@ -140,8 +159,5 @@ impl<'d> Reader<'d> {
 
 /// Whether entries of that kind can hold calls or answers.
 pub fn may_pair(kind: EntryKind) -> bool {
-    matches!(
-        kind,
-        EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System
-    )
+    matches!(kind, EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System)
 }

@@ -276,7 +276,8 @@ mod tests {
             Splice::insert(0, *b"> "),
         ]);
         assert_eq!(text(&first, old), "> one 2222 three!");
-        let second = first.spliced(&[Splice { at: 7, len: 2, with: b"xx".to_vec() }, Splice { at: 0, len: 2, with: vec![] }]);
+        let second =
+            first.spliced(&[Splice { at: 7, len: 2, with: b"xx".to_vec() }, Splice { at: 0, len: 2, with: vec![] }]);
         assert_eq!(text(&second, old), "one 2xx2 three!");
         assert_eq!(second.len(), 15);
     }

@@ -34,6 +34,7 @@ pub mod oracle;
 pub mod phrase;
 pub mod rng;
 pub mod rows;
+pub mod scanner;
 pub mod sha256;
 pub mod snapshot;
 

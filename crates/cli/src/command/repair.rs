@@ -168,15 +168,21 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     let name = &args.session;
     match (taken, plan.steps.is_empty()) {
         (0, true) => match for_others {
-            Some(reader) => format!("nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too"),
+            Some(reader) => {
+                format!("nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too")
+            }
             None => "nothing to do".to_owned(),
         },
         (0, false) if likely && !args.likely => {
-            format!("no step is certain; `boswell repair {name} --apply --likely` takes the likely ones, `--step N` any")
+            format!(
+                "no step is certain; `boswell repair {name} --apply --likely` takes the likely ones, `--step N` any"
+            )
         }
         (0, false) => format!("no step is taken by itself; choose one with `boswell repair {name} --apply --step N`"),
         (1, _) => format!("`boswell repair {name} --apply` takes the step marked *; `boswell undo` takes it back"),
-        (n, _) => format!("`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back"),
+        (n, _) => {
+            format!("`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back")
+        }
     }
 }
 
@@ -211,7 +217,10 @@ fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCo
             ));
         }
         if let Some(operation) = &done.in_place {
-            crate::failure::say(&format!("the file was put in order; take that back with `boswell undo {}`", short(operation)));
+            crate::failure::say(&format!(
+                "the file was put in order; take that back with `boswell undo {}`",
+                short(operation)
+            ));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -11,6 +11,7 @@ mod listing;
 mod output;
 mod page;
 mod reference;
+mod repair;
 mod silence;
 mod streaming;
 mod writing;

@@ -7,11 +7,11 @@ use boswell_model::{Context, ContextItem, Facts, Head, Message, Names, Problem, 
 
 use super::pairing::{calls_of, results_of};
 use super::{branch, check, context, discover, fold, head, recognise, render, repair, resume, side_files, tip, view};
-use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
 use crate::{
     Capabilities, Dialect, Environment, Files, Found, Likeness, Located, MemoryFile, Operation, ResumeCommand, Sample,
     SideFile, Support,
 };
+use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]

@@ -95,8 +95,15 @@ fn gap_behind<'a>(session: &'a Session, head: &Head) -> Option<&'a Span> {
     gaps.get(at).filter(|gap| gap.line == u64::from(head.line))
 }
 
-/// Second copies of records, each with its line.
-pub(super) fn copies(session: &Session) -> Result<Vec<Mend>> {
+/// Which copy of a record stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    First,
+    Last,
+}
+
+/// Further copies of records, each with its line.
+pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
     let mut mends = Vec::new();
     if !session.dialect().ids_are_unique() {
         return Ok(mends);
@@ -104,13 +111,14 @@ pub(super) fn copies(session: &Session) -> Result<Vec<Mend>> {
     let log = session.log();
     let by_id = log.by_id();
     for (slot, head) in log.entries() {
-        let Some(first) = head.id.and_then(|id| by_id.first(id)).filter(|first| *first != slot) else { continue };
-        if session.view().payload(first)? != session.view().payload(slot)? {
+        let kept = |id| if keep == Keep::First { by_id.first(id) } else { by_id.last(id) };
+        let Some(kept) = head.id.and_then(kept).filter(|kept| *kept != slot) else { continue };
+        if session.view().payload(kept)? != session.view().payload(slot)? {
             continue;
         }
         let end = head.at + head.len;
         let ended = session.view().payloads.payload(end, 1)?.first() == Some(&b'\n');
-        let line = log.head(first).map_or(0, |head| head.line);
+        let line = log.head(kept).map_or(0, |head| head.line);
         let does = format!("drop it: the same record stands at line {line}");
         let splice = Splice { at: head.at, len: head.len + u64::from(ended), with: Vec::new() };
         mends.push(mend(ProblemKind::DuplicateRecord, Some(slot), head.line.into(), Confidence::Certain, does, splice));

@@ -1,8 +1,6 @@
 //! Carries repairs out.
 
-use boswell_dialect::{
-    Dialect, Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step,
-};
+use boswell_dialect::{Dialect, Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step};
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
 use super::workbench::{Workbench, Worked};
@@ -32,6 +30,9 @@ impl Runner {
         let mut steps = Vec::new();
         let operation = self.mend(store, located, request, |bench| {
             let worked = bench.in_place(Patch::whole(bench.original.log().bytes))?;
+            if !bench.stands_alone(&worked)? {
+                return Ok(title(&bench.original, ""));
+            }
             in_place(bench, &worked, &mut steps)
         })?;
         done.in_place = Some(operation).filter(|operation| !operation.files().is_empty());
@@ -46,7 +47,7 @@ impl Runner {
         let located = store.look_again(located)?;
         let (mut steps, mut id) = (Vec::new(), None);
         let operation = self.mend(store, &located, request, |bench| {
-            let worked = bench.changes(Patch::whole(bench.original.log().bytes))?;
+            let worked = bench.forked()?;
             let (plan, made) = forked(store, bench, &worked)?;
             steps = worked.steps;
             id = made;
@@ -146,9 +147,7 @@ fn in_place(bench: &Workbench<'_>, worked: &Worked, steps: &mut Vec<super::Repai
     Ok(plan.step(match worked.patch.added(len) {
         // The runner itself ends a line that is not ended.
         Some(added) => Step::append(key, added.strip_prefix(b"\n").filter(|_| !session.log().ended).unwrap_or(added)),
-        None => {
-            Step::Assemble { key: key.clone(), from: key, patch: worked.patch.clone(), modified: Modified::Kept }
-        }
+        None => Step::Assemble { key: key.clone(), from: key, patch: worked.patch.clone(), modified: Modified::Kept },
     }))
 }
 

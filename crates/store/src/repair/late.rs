@@ -29,7 +29,8 @@ pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
         return Ok(Vec::new());
     }
     let view = session.view();
-    let known = session.log().slots().map(|slot| Ok(view.payload(slot)?.into_owned())).collect::<Result<HashSet<_>>>()?;
+    let known =
+        session.log().slots().map(|slot| Ok(view.payload(slot)?.into_owned())).collect::<Result<HashSet<_>>>()?;
     let missing: Vec<&Vec<u8>> = late.iter().filter(|line| !known.contains(line.trim_ascii())).collect();
     if missing.is_empty() {
         return Ok(Vec::new());

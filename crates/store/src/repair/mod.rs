@@ -8,6 +8,8 @@
 mod bytes;
 mod carry;
 mod goals;
+#[cfg(test)]
+mod lab;
 mod late;
 mod patched;
 mod verify;

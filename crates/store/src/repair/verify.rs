@@ -23,11 +23,15 @@ pub(super) fn verify(before: &Session, after: &Session, changed: usize) -> Resul
     let kept = records(after)?;
     let gone = records(before)?.difference(&kept).count();
     if gone > changed {
-        return Err(refused(&format!("{gone} records would be gone, and {changed} were to change")));
+        return Err(Error::new(ErrorKind::Internal, "the repair was not carried out: its result would not be better")
+            .because(format!("{gone} records would be gone, and {changed} were to change"))
+            .hinting("take fewer steps with `--step N`, and please report this"));
     }
     let ((was, _), (is, _)) = (reach(before)?, reach(after)?);
     if is < was {
-        return Err(refused(&format!("the agent would reach {is} entries instead of {was}")));
+        return Err(Error::new(ErrorKind::Conflict, "the steps alone would cut the conversation")
+            .because(format!("the agent would reach {is} entries instead of {was}"))
+            .hinting("take the likely steps too with `--likely`; see them with `boswell repair S --likely`"));
     }
     Ok(())
 }
@@ -43,10 +47,4 @@ fn records(session: &Session) -> Result<HashSet<u64>> {
             Ok(hasher.finish())
         })
         .collect()
-}
-
-fn refused(why: &str) -> Error {
-    Error::new(ErrorKind::Internal, "the repair was not carried out: its result would not be better")
-        .because(why)
-        .hinting("take fewer steps with `--step N`, and please report this")
 }

@@ -3,6 +3,7 @@
 use boswell_dialect::{Confidence, Depth, Located, Mend, Mending, Patch, Splice};
 use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
 
+use super::bytes::Keep;
 use super::patched::Patched;
 use super::{RepairPlan, RepairRequest, RepairStep, StillLost, bytes, goals, late, verify};
 use crate::{Session, Store};
@@ -40,7 +41,9 @@ impl<'a> Workbench<'a> {
         if located.framing != Framing::Lines || located.key.is_none() {
             return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", located.id))
                 .because("only logs of one record a line can be repaired")
-                .hinting("see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`"));
+                .hinting(
+                    "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
+                ));
         }
         let original = store.read(located, Depth::Pairs)?;
         let goals = goals::goals(store.dialect(), original.facts().agent_version.as_deref(), &request.goals)?;
@@ -59,7 +62,7 @@ impl<'a> Workbench<'a> {
     pub(super) fn plan(&self) -> Result<RepairPlan> {
         let whole = Patch::whole(self.original.log().bytes);
         let placed = self.in_place(whole)?;
-        let changed = self.changes(placed.patch.clone())?;
+        let changed = self.settled(placed.patch)?;
         let after = self.session(&changed.patch)?;
         let (reachable, total) = verify::reach(&self.original)?;
         let mut steps = placed.steps;
@@ -85,6 +88,42 @@ impl<'a> Workbench<'a> {
         })?;
         worked.steps.extend(added.steps);
         Ok(Worked { patch: added.patch, steps: worked.steps, changed: 0 })
+    }
+
+    /// Whether what is done in place can stand alone. A record that is set free can cut the conversation as long as its
+    /// parent is missing: then all goes into the fork together.
+    pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
+        Ok(verify::reach(&self.session(&placed.patch)?)?.0 >= verify::reach(&self.original)?.0)
+    }
+
+    /// What goes into a fork: changes of records, and what cannot stand alone in place.
+    pub(super) fn forked(&self) -> Result<Worked> {
+        let whole = Patch::whole(self.original.log().bytes);
+        let placed = self.in_place(whole.clone())?;
+        if self.stands_alone(&placed)? {
+            return self.settled(whole);
+        }
+        let mut worked = self.settled(placed.patch)?;
+        worked.steps.splice(0..0, placed.steps);
+        Ok(worked)
+    }
+
+    /// Changes of records, and what can be put in order after them: two records that a link told apart can become one.
+    pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
+        let mut worked = self.changes(patch)?;
+        for _ in 0..MOST_ROUNDS {
+            let placed = self.in_place(worked.patch.clone())?;
+            if placed.patch == worked.patch {
+                return Ok(worked);
+            }
+            let more = self.changes(placed.patch)?;
+            worked.steps.retain(|step| step.taken);
+            worked.steps.extend(placed.steps.into_iter().filter(|step| step.taken));
+            worked.steps.extend(more.steps);
+            worked.changed += more.changed;
+            worked.patch = more.patch;
+        }
+        Ok(worked)
     }
 
     /// What changes records.
@@ -162,21 +201,25 @@ impl<'a> Workbench<'a> {
         if !mends.is_empty() {
             return Ok(mends);
         }
-        let mut copies = bytes::copies(session)?;
-        if !copies.is_empty() && !self.keeps_tip(session, patch, &copies)? {
-            copies.iter_mut().for_each(|mend| mend.confidence = Confidence::Likely);
+        let first = bytes::copies(session, Keep::First)?;
+        if first.is_empty() || self.can_drop(session, patch, &first)? {
+            return Ok(first);
         }
-        Ok(copies)
+        let mut last = bytes::copies(session, Keep::Last)?;
+        if !self.can_drop(session, patch, &last)? {
+            last.iter_mut().for_each(|mend| mend.confidence = Confidence::Guess);
+        }
+        Ok(last)
     }
 
-    /// Whether the conversation stands where it stood without the second copies.
-    fn keeps_tip(&self, session: &Session, patch: &Patch, copies: &[Mend]) -> Result<bool> {
+    /// Whether without these copies the conversation stands where it stood, and no less of it is reached.
+    fn can_drop(&self, session: &Session, patch: &Patch, copies: &[Mend]) -> Result<bool> {
         let splices: Vec<Splice> = copies.iter().flat_map(|mend| mend.splices.clone()).collect();
         let without = self.session(&patch.spliced(&splices))?;
         let label = |session: &Session| -> Result<Option<String>> {
             Ok(session.tip()?.slot().map(|slot| session.log().label(slot).into_owned()))
         };
-        Ok(label(session)? == label(&without)?)
+        Ok(label(session)? == label(&without)? && verify::reach(session)?.0 <= verify::reach(&without)?.0)
     }
 
     fn of_dialect(&self, session: &Session, class: Repair) -> Result<Vec<Mend>> {

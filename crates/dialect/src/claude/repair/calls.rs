@@ -64,7 +64,8 @@ fn answer(lines: &Lines<'_>, slot: Slot, calls: &[Name], last: &HashMap<Name, Sl
     let (Some(head), Some(id)) = (log.head(slot), lines.id(slot)) else { return Ok(None) };
     let group_end = head.group.and_then(|group| last.get(&group).copied()).unwrap_or(slot);
     let new = lines.mending.chance.uuid_v4();
-    let Some(line) = lines.object(slot, |object| answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c))))?
+    let Some(line) =
+        lines.object(slot, |object| answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c))))?
     else {
         return Ok(None);
     };
@@ -81,7 +82,8 @@ fn answer(lines: &Lines<'_>, slot: Slot, calls: &[Name], last: &HashMap<Name, Sl
     mend.splices.push(lines.behind(group_end, line));
     // What went on right below the call goes on below its answer.
     for (child, head) in lines.counting().filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot) {
-        let is_part = head.kind == EntryKind::ToolResult || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
+        let is_part = head.kind == EntryKind::ToolResult
+            || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
         if !is_part && !lines.is_cut(child) && head.kind != EntryKind::Progress {
             mend.splices.push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
         }

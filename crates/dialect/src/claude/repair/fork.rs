@@ -20,7 +20,8 @@ pub(in super::super) fn fork(mending: &Mending<'_>) -> Result<Option<ForkPlace>>
         let record = mending.view.payload(slot)?;
         let raw = Raw::trusted(&record);
         if Some(slot) == first && raw.get("forkedFrom").is_none() {
-            let from = Json::object().with("sessionId", mending.located.id.as_str()).with("messageUuid", lines.id(slot));
+            let from =
+                Json::object().with("sessionId", mending.located.id.as_str()).with("messageUuid", lines.id(slot));
             let with = set_member(&record, &["sessionId"], &value)
                 .and_then(|record| insert_member(&record, "forkedFrom", &from.to_bytes()))
                 .map_err(|_| changed())?;

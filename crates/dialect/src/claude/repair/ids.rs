@@ -42,5 +42,6 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
 /// Whether the later line is a newer state of the same one: the client writes those on purpose, and takes the last.
 fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
     let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else { return false };
-    a.parent == b.parent && a.kind == b.kind && a.group == b.group
+    // Where only the links differ, one of them is damaged, and the last one counts.
+    a.kind == b.kind && a.group == b.group && a.time == b.time
 }

@@ -7,7 +7,7 @@ use boswell_model::{EntryKind, Flags, Name, ProblemKind, Result, Slot};
 
 use super::Lines;
 use super::readers::{LOST_IN_CIRCLES, STOP_AT_GAPS};
-use crate::neighbour::Neighbours;
+use crate::neighbour::{Lost, Neighbours};
 use crate::{Confidence, Mend, Pair};
 
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
@@ -23,30 +23,24 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             Pair::Answer(call) => drop(answers.insert(*slot, *call)),
         }
     }
-    let near = neighbours(lines).find(&broken.keys().copied().collect());
     let mut group_ends: HashMap<(Name, bool), Slot> = HashMap::new();
-    // Children of one missing parent stay together.
-    let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
+    let mut lost: BTreeMap<Slot, Lost> = BTreeMap::new();
     for (slot, head) in lines.counting() {
         if let Some(fault) = broken.get(&slot).copied() {
             let caller = answers.get(&slot).and_then(|call| callers.get(call)).filter(|slots| slots.len() == 1);
             let caller = caller.and_then(|slots| slots.first().copied()).filter(|caller| *caller < slot);
             let part = head.group.and_then(|group| group_ends.get(&(group, lines.is_side(slot))).copied());
-            let shared = head.parent.filter(|_| fault == Fault::Missing);
-            let brothers = shared.and_then(|parent| adopted.get(&parent).copied());
-            let (parent, confidence) = match (caller.or(part), brothers) {
-                (Some(known), _) => (Some(known), Confidence::Certain),
-                (None, Some(brothers)) => (brothers, Confidence::Likely),
-                (None, None) => near.get(&slot).copied().unwrap_or((None, Confidence::Certain)),
-            };
-            if caller.or(part).is_none() && let Some(missing) = shared {
-                adopted.entry(missing).or_insert(parent);
-            }
-            mends.extend(mend(lines, slot, fault, parent, confidence)?);
+            let family = head.parent.filter(|_| fault == Fault::Missing);
+            lost.insert(slot, Lost { family, known: caller.or(part) });
         }
         if let Some(group) = head.group {
             group_ends.insert((group, lines.is_side(slot)), slot);
         }
+    }
+    let near = neighbours(lines).find(&lost);
+    for (slot, fault) in broken {
+        let (parent, confidence) = near.get(&slot).copied().unwrap_or((None, Confidence::Certain));
+        mends.extend(mend(lines, slot, fault, parent, confidence)?);
     }
     Ok(())
 }

@@ -137,6 +137,7 @@ fn newest_end(lines: &Lines<'_>) -> Option<Slot> {
     let has_child = lines.chain.has_child();
     let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
     let shown = |slot: &Slot| lines.view.log.head(*slot).is_some_and(|head| !head.flags.has(Flags::SIDECHAIN));
-    let ends = lines.chain.in_order().filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
+    let ends =
+        lines.chain.in_order().filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
     ends.max_by_key(|slot| lines.view.log.head(*slot).and_then(|head| head.time))
 }

@@ -15,9 +15,8 @@ pub(in super::super) fn fork(mending: &Mending<'_>, original: &str) -> Result<Op
     let entries = Entries::of(mending);
     let record = mending.view.payload(slot)?;
     let set = |record: &[u8], key: &str, value: &str| set_member(record, &[key], &Json::from(value).to_bytes());
-    let with = set(&record, "id", &id)
-        .and_then(|record| set(&record, "parentSession", original))
-        .map_err(|_| changed())?;
+    let with =
+        set(&record, "id", &id).and_then(|record| set(&record, "parentSession", original)).map_err(|_| changed())?;
     let now = mending.chance.now().to_rfc3339();
     let stamp: String = now.chars().map(|c| if matches!(c, ':' | '.') { '-' } else { c }).collect();
     let splices = vec![entries.replaced(slot, with)];

@@ -72,7 +72,8 @@ fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
         Some(gap) => entries.view.payloads.payload(gap.at, gap.len.min(LONGEST))?.into_owned(),
         None => Vec::new(),
     };
-    let time = entries.view.with_object(first, |entry| entry.text("timestamp").map(|time| time.into_owned()))?.flatten();
+    let time =
+        entries.view.with_object(first, |entry| entry.text("timestamp").map(|time| time.into_owned()))?.flatten();
     let version = (Shape::of(log) == Shape::Tree).then_some(3);
     let header = Json::object()
         .with("type", "session")

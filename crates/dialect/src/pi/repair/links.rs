@@ -1,12 +1,12 @@
 //! Entries whose parent is gone or leads back to them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use boswell_model::json::Json;
-use boswell_model::{Name, ProblemKind, Result, Slot};
+use boswell_model::{ProblemKind, Result, Slot};
 
 use super::Entries;
-use crate::neighbour::Neighbours;
+use crate::neighbour::{Lost, Neighbours};
 use crate::{Confidence, Mend};
 
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
@@ -23,25 +23,20 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
     if broken.is_empty() {
         return Ok(());
     }
-    let near = neighbours(entries).find(&broken.keys().copied().collect());
-    // Children of one missing parent stay together.
-    let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
+    let lost = |(slot, problem): (&Slot, &ProblemKind)| {
+        let missing = entries.view.log.head(*slot).and_then(|head| head.parent);
+        (*slot, Lost { family: missing.filter(|_| *problem == ProblemKind::MissingParent), known: None })
+    };
+    let near = neighbours(entries).find(&broken.iter().map(lost).collect());
     for (slot, problem) in broken {
-        let missing = entries.view.log.head(slot).and_then(|head| head.parent);
-        let missing = missing.filter(|_| problem == ProblemKind::MissingParent);
-        let (parent, confidence) = match missing.and_then(|missing| adopted.get(&missing)) {
-            Some(brothers) => (*brothers, Confidence::Likely),
-            None => near.get(&slot).copied().unwrap_or((None, Confidence::Certain)),
-        };
-        if let Some(missing) = missing {
-            adopted.entry(missing).or_insert(parent);
-        }
+        let (parent, confidence) = near.get(&slot).copied().unwrap_or((None, Confidence::Certain));
         let target = parent.and_then(|parent| entries.id(parent));
         let below = match target {
             Some(id) => format!("hang it below {id}"),
             None => "let it begin the conversation: nothing stands before it".to_owned(),
         };
-        let does = if problem == ProblemKind::ParentCycle { format!("open the circle here and {below}") } else { below };
+        let does =
+            if problem == ProblemKind::ParentCycle { format!("open the circle here and {below}") } else { below };
         let mut mend = entries.mend(problem, slot, confidence, does);
         mend.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
         mends.push(mend);

@@ -93,7 +93,8 @@ pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Sl
             place.insert(id, slot);
         }
     }
-    let from = |slot: Slot| log.slots().rev().skip_while(move |it| *it > slot).find(|it| log.head(*it).is_some_and(seen));
+    let from =
+        |slot: Slot| log.slots().rev().skip_while(move |it| *it > slot).find(|it| log.head(*it).is_some_and(seen));
     let mut at = tip.slot().and_then(from);
     let mut path = Vec::new();
     while let Some(slot) = at.filter(|_| path.len() <= log.heads.len()) {
