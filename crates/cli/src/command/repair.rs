@@ -128,12 +128,13 @@ fn reach(plan: &RepairPlan) -> String {
 
 fn step_line(step: &RepairStep, out: &mut Output) -> Result<()> {
     let mark = if step.taken { "*" } else { " " };
+    // Steps that were taken have no number any more.
+    let number = if step.number == 0 { String::new() } else { step.number.to_string() };
     let place = step.line.map_or_else(String::new, |line| format!("line {line}: "));
     let class = word(step.repair);
     let helps = if step.helps.is_empty() { String::new() } else { format!(" (for {})", step.helps.join(", ")) };
     out.line(&format!(
-        "{mark}{:>3}  {:<7}  {class:<7}  {place}{}: {}{helps}",
-        step.number,
+        "{mark}{number:>3}  {:<7}  {class:<7}  {place}{}: {}{helps}",
         step.confidence.word(),
         out.paint(Style::Warning, step.problem.word()),
         one_line(&step.does)
@@ -165,7 +166,11 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     let taken = plan.steps.iter().filter(|step| step.taken).count();
     let likely = plan.steps.iter().any(|step| !step.taken && step.confidence == Confidence::Likely);
     let for_others = plan.still_lost.iter().find(|lost| !lost.is_goal).map(|lost| lost.reader);
-    let name = &args.session;
+    let mut name = args.session.clone();
+    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {goal}")));
+    if args.likely {
+        name.push_str(" --likely");
+    }
     match (taken, plan.steps.is_empty()) {
         (0, true) => match for_others {
             Some(reader) => {

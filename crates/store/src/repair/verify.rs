@@ -3,19 +3,24 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use boswell_model::{Error, ErrorKind, Flags, Result, Slot};
+use boswell_model::{Error, ErrorKind, Flags, Result, Slot, Tip};
 
 use crate::Session;
 
 /// Conversation entries that the agent reaches, and those in the file.
 pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
-    let conversation = |slot: &Slot| {
-        session.log().head(*slot).is_some_and(|head| head.kind.is_conversation() && !head.flags.has(Flags::SIDECHAIN))
-    };
-    let reached = session.dialect().reached(&session.view(), session.tip()?)?;
-    let reachable = reached.iter().filter(|slot| conversation(slot)).count() as u64;
-    let total = session.log().slots().filter(conversation).count() as u64;
-    Ok((reachable, total))
+    let total = session.log().slots().filter(|slot| is_conversation(session, *slot)).count() as u64;
+    Ok((reach_from(session, session.tip()?)?, total))
+}
+
+fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
+    let reached = session.dialect().reached(&session.view(), tip)?;
+    Ok(reached.iter().filter(|slot| is_conversation(session, **slot)).count() as u64)
+}
+
+fn is_conversation(session: &Session, slot: Slot) -> bool {
+    let head = session.log().head(slot);
+    head.is_some_and(|head| head.kind.is_conversation() && !head.flags.has(Flags::SIDECHAIN))
 }
 
 /// Fails if a record is gone that was not one of `changed`, or if the agent reaches less.
@@ -28,12 +33,19 @@ pub(super) fn verify(before: &Session, after: &Session, changed: usize) -> Resul
             .hinting("take fewer steps with `--step N`, and please report this"));
     }
     let ((was, _), (is, _)) = (reach(before)?, reach(after)?);
-    if is < was {
+    // A record that came back can be where the conversation stands; then what led to its old place must still lead there.
+    if is < was && reach_of_old_tip(before, after)? < was {
         return Err(Error::new(ErrorKind::Conflict, "the steps alone would cut the conversation")
             .because(format!("the agent would reach {is} entries instead of {was}"))
             .hinting("take the likely steps too with `--likely`; see them with `boswell repair S --likely`"));
     }
     Ok(())
+}
+
+fn reach_of_old_tip(before: &Session, after: &Session) -> Result<u64> {
+    let label = before.tip()?.slot().map(|slot| before.log().label(slot).into_owned());
+    let Some(slot) = label.and_then(|label| after.log().find(&label)) else { return Ok(0) };
+    reach_from(after, Tip::At(slot))
 }
 
 fn records(session: &Session) -> Result<HashSet<u64>> {

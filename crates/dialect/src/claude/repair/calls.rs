@@ -7,6 +7,7 @@ use boswell_model::{EntryKind, Name, ProblemKind, Result, Slot};
 
 use super::super::chain::counts;
 use super::super::pairing::calls_client;
+use super::super::tip;
 use super::Lines;
 use super::readers::LEAVE_CALLS_OPEN;
 use crate::{Confidence, Mend, Pair};
@@ -45,8 +46,18 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             mends.extend(answer(lines, slot, &calls, &last)?);
         }
     }
-    for slot in strays {
-        mends.extend(keep_as_text(lines, slot, &called)?);
+    if !strays.is_empty() {
+        let has_child = lines.chain.has_child();
+        let tip = tip::tip(&lines.view)?.slot();
+        for slot in strays {
+            let mut mend = keep_as_text(lines, slot, &called)?;
+            // Beside the chain only answers are seen at all; as text it would be out of sight.
+            let beside = !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
+            if let Some(mend) = mend.as_mut().filter(|_| beside) {
+                mend.confidence = Confidence::Guess;
+            }
+            mends.extend(mend);
+        }
     }
     Ok(())
 }

@@ -117,7 +117,9 @@ fn mend(
         Some(parent) => lines.view.log.label(parent).into_owned(),
         None => "nothing: it is the first".to_owned(),
     };
-    let bridged = lines.chain.parent(slot) == parent;
+    let log = lines.view.log;
+    let mut above = lines.chain.ancestors(slot).skip(1);
+    let bridged = above.find(|above| log.kind(*above) != EntryKind::Progress) == parent;
     let (problem, does, helps, floor) = match fault {
         Fault::Missing => {
             (ProblemKind::MissingParent, format!("hang it below {target}"), STOP_AT_GAPS, Confidence::Certain)

@@ -3,6 +3,7 @@
 use boswell_model::json::{Json, Kind, Raw};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
 
+use super::super::head::is_slot;
 use super::super::shape::{Shape, header};
 use super::Entries;
 use crate::{Confidence, Mend, Splice};
@@ -26,7 +27,11 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             splices,
         });
     }
-    let Some((first, head)) = log.entries().find(|(_, head)| head.kind != EntryKind::Title) else { return Ok(()) };
+    let Some((first, _)) = log.entries().find(|(_, head)| head.kind != EntryKind::Title) else { return Ok(()) };
+    // Before everything, also before what is left of a torn one: pi looks at the first line alone. Only oh-my-pi's slot for the
+    // title stays where it is.
+    let after_slot = log.entries().find(|(slot, _)| !is_slot(log.word(*slot))).filter(|(slot, _)| *slot > Slot(0));
+    let front = after_slot.map_or(0, |(_, head)| head.at);
     match header(log) {
         Some(slot) if slot == first => mends.extend(nameless(entries, slot)?),
         Some(slot) => {
@@ -35,7 +40,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             mend.repair = Repair::Rewrite;
             let record = entries.view.payload(slot)?;
             mend.splices = vec![
-                Splice::insert(head.at, [&record[..], b"\n"].concat()),
+                Splice::insert(front, [&record[..], b"\n"].concat()),
                 // Its line stays, blank: nothing else stands on it by now.
                 entries.replaced(slot, Vec::new()),
             ];
@@ -45,7 +50,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             let does = "make a header from what is left of the old one, the file's name and the first entry".to_owned();
             let mut mend = entries.mend(ProblemKind::BadHeader, first, Confidence::Likely, does);
             let line = made(entries, first)?;
-            mend.splices = vec![Splice::insert(head.at, [line, b"\n".to_vec()].concat())];
+            mend.splices = vec![Splice::insert(front, [line, b"\n".to_vec()].concat())];
             mends.push(mend);
         }
     }
