@@ -5,7 +5,6 @@
     clippy::disallowed_methods,
     clippy::panic,
     clippy::expect_used,
-    clippy::print_stderr,
     reason = "tests plant files by hand and fail by panicking"
 )]
 
