@@ -9,7 +9,7 @@ use boswell_dialect::{Confidence, Dialect, Located, Patch};
 use boswell_model::{ErrorKind, Framing, ProblemKind, Result};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
-use boswell_testkit::{Rng, scanner};
+use boswell_testkit::{Rng, corpus, scanner};
 
 use super::workbench::Workbench;
 use super::{RepairRequest, verify};
@@ -82,8 +82,11 @@ fn core(record: &[u8]) -> String {
 
 /// Looks at one damage; false if the repair was refused, because less would be in reach.
 fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &dyn Fn() -> String) -> bool {
-    let is_record: &dyn Fn(&serde_json::Value) -> bool =
-        if dialect.name() == "claude" { &scanner::is_claude } else { &scanner::is_pi };
+    let is_record: &dyn Fn(&serde_json::Value) -> bool = match dialect.name() {
+        "claude" => &scanner::is_claude,
+        "pi" => &scanner::is_pi,
+        _ => &|_| false,
+    };
     let mended = match repair(dialect, bytes, goals) {
         Ok(mended) => mended,
         Err(error) if error.kind() == ErrorKind::Conflict => return false,
@@ -160,7 +163,7 @@ fn no_damage_of_a_claude_session_costs_a_record_and_repair_is_idempotent() {
 
 #[test]
 fn no_damage_of_a_pi_session_costs_a_record_and_repair_is_idempotent() {
-    let (count, refused) = lab(&Pi::PI, &pi_sessions(), &[], 700);
+    let (count, refused) = lab(&Pi::PI, &pi_sessions(), &[], 900);
     assert!(count >= 10_000 && refused * 200 < count, "{refused} of {count} refused");
 }
 
@@ -172,4 +175,34 @@ fn a_sound_session_needs_no_repair() {
             assert_eq!(String::from_utf8_lossy(&mended.forked), String::from_utf8_lossy(&bytes));
         }
     }
+}
+
+#[test]
+fn no_real_file_costs_a_record_and_repair_is_idempotent() {
+    let (Some(real), Some(captures)) =
+        (corpus::require_or_skip("BOSWELL_CORPUS"), corpus::require_or_skip("BOSWELL_CAPTURES"))
+    else {
+        return;
+    };
+    let mut count = 0;
+    for path in corpus::files(&real).into_iter().chain(corpus::files(&captures)) {
+        let name = path.to_string_lossy().into_owned();
+        let bytes = boswell_testkit::disk::read(&path);
+        if !name.contains(".jsonl") || bytes.len() > 8 << 20 {
+            continue;
+        }
+        let dialect: &'static dyn Dialect = match () {
+            () if name.contains("/claude-code/") => &Claude,
+            () if name.contains("/pi/") => &Pi::PI,
+            () if name.contains("/codex/") => &boswell_dialect::codex::Codex,
+            () => &boswell_dialect::unknown::Unknown,
+        };
+        for goals in [&[][..], &["sdk-py"]] {
+            if goals.is_empty() || dialect.name() == "claude" {
+                examine(dialect, &bytes, goals, &|| name.clone());
+            }
+        }
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
 }

@@ -34,12 +34,22 @@ pub(super) fn verify(before: &Session, after: &Session, changed: usize) -> Resul
     }
     let ((was, _), (is, _)) = (reach(before)?, reach(after)?);
     // A record that came back can be where the conversation stands; then what led to its old place must still lead there.
-    if is < was && reach_of_old_tip(before, after)? < was {
+    if is < was && !is_whole(after)? && reach_of_old_tip(before, after)? < was {
         return Err(Error::new(ErrorKind::Conflict, "the steps alone would cut the conversation")
             .because(format!("the agent would reach {is} entries instead of {was}"))
             .hinting("take the likely steps too with `--likely`; see them with `boswell repair S --likely`"));
     }
     Ok(())
+}
+
+/// Whether the agent reaches the whole branch that it stands on, up to an entry that begins a conversation. A client that bridges gaps
+/// may have reached more before, on branches that it took for one.
+pub(super) fn is_whole(session: &Session) -> Result<bool> {
+    let tip = session.tip()?;
+    let branch = session.branch(tip)?;
+    let reached: HashSet<Slot> = session.dialect().reached(&session.view(), tip)?.into_iter().collect();
+    let begins = branch.first().and_then(|slot| session.log().head(*slot)).is_some_and(|head| head.parent.is_none());
+    Ok(begins && branch.iter().filter(|slot| is_conversation(session, **slot)).all(|slot| reached.contains(slot)))
 }
 
 fn reach_of_old_tip(before: &Session, after: &Session) -> Result<u64> {

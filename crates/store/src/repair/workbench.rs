@@ -93,7 +93,8 @@ impl<'a> Workbench<'a> {
     /// Whether what is done in place can stand alone. A record that is set free can cut the conversation as long as its
     /// parent is missing: then all goes into the fork together.
     pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
-        Ok(verify::reach(&self.session(&placed.patch)?)?.0 >= verify::reach(&self.original)?.0)
+        let after = self.session(&placed.patch)?;
+        Ok(verify::reach(&after)?.0 >= verify::reach(&self.original)?.0 || verify::is_whole(&after)?)
     }
 
     /// What goes into a fork: changes of records, and what cannot stand alone in place.

@@ -21,9 +21,21 @@ impl Bench {
     /// A store of the dialect with a made session whose bytes are these.
     pub(crate) fn new(dialect: &'static dyn Dialect, made: &Made, bytes: &[u8]) -> Bench {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("store");
-        let home = folder.path().join("home");
-        let path = made.write_to(&root);
+        let path = made.write_to(&folder.path().join("store"));
+        Bench::at(dialect, folder, path, bytes)
+    }
+
+    /// A store of Claude Code with a log of this name and these bytes.
+    pub(crate) fn of_claude(name: &str, bytes: &[u8]) -> Bench {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("store/projects/-p");
+        std::fs::create_dir_all(&project).unwrap();
+        let path = project.join(name);
+        Bench::at(&boswell_dialect::claude::Claude, folder, path, bytes)
+    }
+
+    fn at(dialect: &'static dyn Dialect, folder: tempfile::TempDir, path: PathBuf, bytes: &[u8]) -> Bench {
+        let (root, home) = (folder.path().join("store"), folder.path().join("home"));
         std::fs::write(&path, bytes).unwrap();
         let chance = Arc::new(SeededChance::new(1));
         let store = Store::in_folder(dialect, &root).writable(Arc::new(RealDisk), chance.clone(), home.join("locks"));

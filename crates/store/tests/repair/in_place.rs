@@ -9,7 +9,7 @@ use boswell_model::ErrorKind;
 use boswell_store::RepairRequest;
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
-use boswell_testkit::{Made, Rng};
+use boswell_testkit::{Made, Rng, corpus};
 
 use crate::bench::Bench;
 
@@ -47,6 +47,29 @@ fn every_repair_is_taken_back_bit_for_bit() {
             assert!(bench.tree() == before, "{} {kind:?} at {place}", dialect.name());
         }
     }
+}
+
+#[test]
+fn every_capture_is_repaired_for_everybody_and_taken_back_bit_for_bit() {
+    let Some(captures) = corpus::require_or_skip("BOSWELL_CAPTURES") else { return };
+    let mut count = 0;
+    for path in corpus::files(&captures) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.extension().is_none_or(|end| end != "jsonl") || name.len() != 42 {
+            continue;
+        }
+        let bench = Bench::of_claude(name, &std::fs::read(&path).unwrap());
+        let before = bench.tree();
+        let goals = ["sdk-py", "sdk-ts"].map(str::to_owned).to_vec();
+        let request = RepairRequest { level: Confidence::Likely, goals, ..RepairRequest::default() };
+        let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
+        for operation in done.fork.iter().map(|(operation, _)| operation).chain(&done.in_place) {
+            bench.runner.undo(&operation.id).unwrap();
+        }
+        assert!(bench.tree() == before, "{name}");
+        count += 1;
+    }
+    assert!(count > 30, "{count}");
 }
 
 #[test]

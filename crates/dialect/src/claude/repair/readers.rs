@@ -13,7 +13,7 @@ use crate::{KnownReader, Mending};
 /// Those that stop at a parent that is not there.
 pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
 /// Those that a circle of parents confuses.
-pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "sdk-py", "sdk-ts"];
+pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
 /// Those that hand out a call without an answer at the end of a session as it is.
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
 /// The versions that take the branch with the newest time for the current one, not the one written last.
@@ -43,6 +43,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
         version: Some([2, 1, 50]),
         loses: &[
             (MissingParent, "everything before the gap"),
+            (ParentCycle, "everything before the circle"),
             (GluedRecords, "both records, and everything before them"),
             (NotJson, "a record that shares its line with other bytes"),
             (NulBytes, "a record behind NULs"),
