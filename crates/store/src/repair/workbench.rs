@@ -246,7 +246,12 @@ impl<'a> Workbench<'a> {
             steps.extend(accepted.iter().map(|mend| self.step(&session, mend)));
             patch = patch.spliced(&splices);
         }
+        let last = steps.last().map(|step: &RepairStep| {
+            let line = step.line.map(|line| line.to_string()).unwrap_or_default();
+            format!("line {line}, {}: {} comes up again and again", step.problem.word(), step.does)
+        });
         Err(Error::new(ErrorKind::Internal, format!("repairing session {} does not come to an end", self.located.id))
+            .because(last.unwrap_or_default())
             .hinting("take single steps with `--step N`, and please report this"))
     }
 

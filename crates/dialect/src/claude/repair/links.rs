@@ -61,7 +61,7 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
     let cycles: BTreeSet<Slot> = lines.view.tree.cycles().iter().copied().collect();
     let mut first: [Option<Slot>; 2] = [None, None];
     let unlinked = is_unlinked(lines);
-    for (slot, head) in lines.counting() {
+    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
         let side = usize::from(lines.is_side(slot));
         let is_first = first.get_mut(side).is_some_and(|first| first.replace(slot).is_none());
         let fault = match head.parent {
@@ -94,7 +94,7 @@ fn neighbours<'a>(lines: &Lines<'a>) -> Neighbours<'a> {
     let log = lines.view.log;
     let mut writer = vec![None; log.heads.len()];
     let mut up = vec![None; log.heads.len()];
-    for (slot, _) in lines.counting() {
+    for (slot, _) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
         if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
             *writer = Some(lines.is_side(slot));
             *up = if lines.is_cut(slot) { None } else { lines.parent(slot) };

@@ -88,6 +88,12 @@ impl<'a> Lines<'a> {
         self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
     }
 
+    /// Whether its id leads to it: of lines with one id only the last can be hung below.
+    fn stands_for_its_id(&self, slot: Slot) -> bool {
+        let id = self.view.log.head(slot).and_then(|head| head.id);
+        id.is_none_or(|id| self.place.get(&id) == Some(&slot))
+    }
+
     fn is_side(&self, slot: Slot) -> bool {
         self.view.log.head(slot).is_some_and(|head| !self.chain.is_main(head))
     }

@@ -38,31 +38,44 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
     Ok(())
 }
 
-/// Later entries get ids of their own; what was written below such an entry follows it.
+/// Later entries get ids of their own; what was written below such an entry follows it. One mend an id, so that none is done by half.
 pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let mut first: HashMap<Name, Slot> = HashMap::new();
-    let mut renamed: HashMap<Name, (usize, String)> = HashMap::new();
+    let mut renamed: HashMap<Name, String> = HashMap::new();
+    let mut places: HashMap<Name, usize> = HashMap::new();
     for (slot, head) in entries.all() {
-        if let Some((at, id)) = head.parent.and_then(|parent| renamed.get(&parent)) {
-            let splice = entries.set(slot, "parentId", &Json::from(id.as_str()))?;
-            if let Some(mend) = mends.get_mut(*at) {
-                mend.splices.push(splice);
+        let above = head.parent.and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let known = head.id.and_then(|id| first.get(&id).copied());
+        let twin = match (head.id, known) {
+            (Some(id), Some(known)) => (entries.view.payload(known)? != entries.view.payload(slot)?).then_some(id),
+            (Some(id), None) => {
+                first.insert(id, slot);
+                None
             }
-        }
-        let Some(id) = head.id else { continue };
-        let Some(known) = first.get(&id).copied() else {
-            first.insert(id, slot);
-            continue;
+            (None, _) => None,
         };
-        if entries.view.payload(known)? == entries.view.payload(slot)? {
-            continue;
+        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else { continue };
+        let mut record = entries.view.payload(slot)?.into_owned();
+        let mut put = |key: &str, value: &str| -> Result<()> {
+            record = set_member(&record, &[key], &Json::from(value).to_bytes()).map_err(|_| changed())?;
+            Ok(())
+        };
+        if let Some((_, id)) = &above {
+            put("parentId", id)?;
         }
-        let new = entries.new_id();
-        let does = format!("give it the id {new}, and let what follows it follow that");
-        let mut mend = entries.mend(ProblemKind::DuplicateId, slot, Confidence::Likely, does);
-        mend.splices.push(entries.set(slot, "id", &Json::from(new.as_str()))?);
-        renamed.insert(id, (mends.len(), new));
-        mends.push(mend);
+        if let Some(id) = twin {
+            let new = entries.new_id();
+            put("id", &new)?;
+            renamed.insert(id, new);
+        }
+        let place = *places.entry(owner).or_insert_with(|| {
+            let does = "give it an id of its own, and let what follows it follow that".to_owned();
+            mends.push(entries.mend(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            mends.len() - 1
+        });
+        if let Some(mend) = mends.get_mut(place) {
+            mend.splices.push(entries.replaced(slot, record));
+        }
     }
     Ok(())
 }

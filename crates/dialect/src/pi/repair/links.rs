@@ -12,7 +12,7 @@ use crate::{Confidence, Mend};
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let cycles: BTreeSet<Slot> = entries.view.tree.cycles().iter().copied().collect();
     let mut broken: BTreeMap<Slot, ProblemKind> = BTreeMap::new();
-    for (slot, head) in entries.all() {
+    for (slot, head) in entries.all().filter(|(slot, _)| entries.stands_for_its_id(*slot)) {
         let Some(parent) = head.parent else { continue };
         if !entries.place.contains_key(&parent) {
             broken.insert(slot, ProblemKind::MissingParent);
@@ -49,7 +49,7 @@ fn neighbours<'a>(entries: &Entries<'a>) -> Neighbours<'a> {
     let mut writer = vec![None; log.heads.len()];
     let mut up = vec![None; log.heads.len()];
     // An entry without an id cannot be a parent.
-    for (slot, _) in entries.all().filter(|(_, head)| head.id.is_some()) {
+    for (slot, _) in entries.all().filter(|(slot, head)| head.id.is_some() && entries.stands_for_its_id(*slot)) {
         if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
             *writer = Some(false);
             *up = entries.parent(slot);

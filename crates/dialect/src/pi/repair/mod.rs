@@ -131,6 +131,12 @@ impl<'a> Entries<'a> {
         self.view.log.entries().filter(|(_, head)| is_entry(head))
     }
 
+    /// Whether its id leads to it: of entries with one id only the last can be hung below.
+    fn stands_for_its_id(&self, slot: Slot) -> bool {
+        let id = self.view.log.head(slot).and_then(|head| head.id);
+        id.is_none_or(|id| self.place.get(&id) == Some(&slot))
+    }
+
     fn parent(&self, slot: Slot) -> Option<Slot> {
         self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
     }
