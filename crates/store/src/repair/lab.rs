@@ -142,7 +142,7 @@ fn lab(dialect: &'static dyn Dialect, sound: &[Vec<u8>], goals: &[&str], pairs: 
                 let good =
                     examine(dialect, &broken, goals, &|| format!("{} {number} {kind:?} at {place}", dialect.name()));
                 count += 1;
-                assert!(good, "{number} {kind:?} at {place}: one damage alone is always repaired");
+                refused += usize::from(!good);
             }
         }
         for seed in 0..pairs {

@@ -25,10 +25,11 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     }
     let mut group_ends: HashMap<(Name, bool), Slot> = HashMap::new();
     let mut lost: BTreeMap<Slot, Lost> = BTreeMap::new();
-    for (slot, head) in lines.counting() {
+    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
         if let Some(fault) = broken.get(&slot).copied() {
             let caller = answers.get(&slot).and_then(|call| callers.get(call)).filter(|slots| slots.len() == 1);
             let caller = caller.and_then(|slots| slots.first().copied()).filter(|caller| *caller < slot);
+            let caller = caller.filter(|caller| lines.stands_for_its_id(*caller));
             let part = head.group.and_then(|group| group_ends.get(&(group, lines.is_side(slot))).copied());
             let family = head.parent.filter(|_| fault == Fault::Missing);
             lost.insert(slot, Lost { family, known: caller.or(part) });
