@@ -28,8 +28,12 @@ pub(super) use readers::{READERS, exclusive};
 pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
     let lines = Lines::of(mending);
     let mut mends = Vec::new();
-    links::mends(&lines, &mut mends)?;
     ids::mends(&lines, &mut mends)?;
+    if !mends.is_empty() {
+        // As long as an id means two lines, no link to it can be trusted.
+        return Ok(mends);
+    }
+    links::mends(&lines, &mut mends)?;
     calls::mends(&lines, &mut mends)?;
     leaf::mends(&lines, &mut mends)?;
     Ok(mends)

@@ -61,9 +61,13 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
     header::mends(&entries, &mut mends)?;
     if Shape::of(mending.view.log) != Shape::Line {
         ids::missing(&entries, &mut mends)?;
-        links::mends(&entries, &mut mends)?;
+        let before = mends.len();
         ids::doubled(&entries, &mut mends)?;
-        calls::mends(&entries, &mut mends)?;
+        // As long as an id means two entries, no link to it can be trusted.
+        if mends.len() == before {
+            links::mends(&entries, &mut mends)?;
+            calls::mends(&entries, &mut mends)?;
+        }
     }
     Ok(mends)
 }
