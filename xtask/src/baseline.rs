@@ -1,11 +1,13 @@
-//! `xtask baseline split PATH…`: the least that any reader must do, as a child process of the bench.
+//! `xtask baseline split|parse PATH…`: the least that any reader must do, as a child process of the bench.
 //!
 //! Reads files (folders recursively, in name order) and finds every newline. Nothing is copied or kept, so that
-//! what boswell costs beyond this is the cost of understanding the bytes.
+//! what boswell costs beyond this is the cost of understanding the bytes. `parse` also looks at every byte of every line as JSON.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+
+use boswell_store::model::json::scan_object;
 
 use crate::Outcome;
 
@@ -21,12 +23,11 @@ pub(crate) struct Split {
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    let Some(("split", paths)) = arguments.split_first().map(|(verb, paths)| (verb.as_str(), paths)) else {
-        return Err("usage: xtask baseline split PATH...".into());
-    };
     let mut seen = Split::default();
-    for path in paths {
-        split(Path::new(path), &mut seen)?;
+    match arguments.split_first().map(|(verb, paths)| (verb.as_str(), paths)) {
+        Some(("split", paths)) => paths.iter().try_for_each(|path| split(Path::new(path), &mut seen))?,
+        Some(("parse", paths)) => paths.iter().try_for_each(|path| parse(Path::new(path), &mut seen))?,
+        _ => return Err("usage: xtask baseline split|parse PATH...".into()),
     }
     println!("{} files, {} bytes, {} lines, longest {}", seen.files, seen.bytes, seen.lines, seen.longest);
     Ok(())
@@ -42,6 +43,21 @@ pub(crate) fn split(path: &Path, seen: &mut Split) -> Outcome {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     seen.files += 1;
     split_lines(BufReader::with_capacity(BUFFER, file), seen)
+}
+
+/// Reads a file line by line and scans each as one JSON object, strictly; lines that are none count as read.
+fn parse(path: &Path, seen: &mut Split) -> Outcome {
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let (mut line, mut members) = (Vec::new(), Vec::new());
+    seen.files += 1;
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        seen.bytes += line.len() as u64;
+        seen.lines += u64::from(scan_object(&line, &mut members).is_ok());
+        seen.longest = seen.longest.max(line.len() as u64);
+        line.clear();
+    }
+    Ok(())
 }
 
 fn split_lines(mut reader: impl BufRead, seen: &mut Split) -> Outcome {

@@ -35,6 +35,7 @@ Usage: cargo xtask <command>
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
+  baseline parse PATH...                the same, and every line scanned as JSON
 
 Examples:
   cargo xtask test

@@ -94,6 +94,7 @@ pub(crate) enum Command {
     Delete(command::delete::DeleteArgs),
     Restore(command::delete::RestoreArgs),
     Clean(command::clean::CleanArgs),
+    Repair(command::repair::RepairArgs),
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),
     Index(command::index::IndexArgs),

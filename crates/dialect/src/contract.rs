@@ -11,8 +11,9 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Draft, Environment, Files, Identity, Intention, LockSpec, NewLog, NewSession,
-    Operation, Parent, Planned, Settled, Spoken, StoreIntention, Within, unsupported,
+    Asked, Capabilities, Chance, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader, LockSpec,
+    Mend, Mending, NewLog, NewSession, Operation, Pair, Parent, Planned, Settled, Spoken, StoreIntention, Within,
+    unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -135,6 +136,40 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
     fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
         Ok(())
+    }
+
+    /// Calls and answers that an entry holds, by the ids of the calls.
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+        let view = self.view(object);
+        view.calls().filter_map(|(id, _, _)| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
+        view.results().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+    }
+
+    /// The entries of a branch that the agent's newest version itself reaches: fewer than [`branch`](Dialect::branch) gives
+    /// where it loses records that are in the file.
+    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        self.branch(view, tip)
+    }
+
+    /// Programs that are known to read its sessions, the agent's own versions oldest first.
+    fn readers(&self) -> &'static [KnownReader] {
+        &[]
+    }
+
+    /// What could be done about problems that only this dialect understands. Records that share a line, stand behind garbage or
+    /// are there twice are seen to for all dialects alike, and before this is asked.
+    fn mends(&self, _mending: &Mending<'_>) -> Result<Vec<Mend>> {
+        Ok(Vec::new())
+    }
+
+    /// Two goals that cannot both be reached for this session, and why.
+    fn exclusive(&self, _mending: &Mending<'_>, _goals: &[&'static str]) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Where a repaired fork of the session goes; `original` is how people name its log. None where none can be made.
+    fn repaired_fork(&self, _mending: &Mending<'_>, _original: &str) -> Result<Option<ForkPlace>> {
+        Ok(None)
     }
 
     /// Files that belong to a session beside its log.

@@ -54,6 +54,8 @@ pub enum Intention {
     Delete,
     /// Bring it to the newest format version of its agent.
     Migrate,
+    /// Mend what is damaged. The store plans this one itself; dialects say what could be done and which locks it takes.
+    Repair,
 }
 
 impl Intention {
@@ -69,7 +71,7 @@ impl Intention {
             Intention::Rewind(_) => Operation::Rewind,
             Intention::Fork { .. } => Operation::Fork,
             Intention::Delete => Operation::Delete,
-            Intention::Migrate => return None,
+            Intention::Migrate | Intention::Repair => return None,
         })
     }
 
@@ -81,7 +83,8 @@ impl Intention {
             | Intention::Stand(_)
             | Intention::Rewind(_)
             | Intention::Delete
-            | Intention::Migrate => true,
+            | Intention::Migrate
+            | Intention::Repair => true,
             Intention::Title(_)
             | Intention::Tags(_)
             | Intention::Label { .. }

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::{Patch, Piece};
+
 /// What has to happen: locks in order, what must hold, and steps in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -134,6 +136,17 @@ pub enum Step {
         old: Vec<u8>,
         /// What shall stand there.
         new: Vec<u8>,
+        /// Its time.
+        modified: Modified,
+    },
+    /// Makes a file from pieces of another, or of itself, and new bytes: for files that are too large to be held in memory.
+    Assemble {
+        /// The key.
+        key: String,
+        /// The file that the old pieces are of.
+        from: String,
+        /// The pieces.
+        patch: Patch,
         /// Its time.
         modified: Modified,
     },
@@ -272,6 +285,7 @@ impl Step {
             | Step::AppendKeepingTime { key, .. }
             | Step::Put { key, .. }
             | Step::Edit { key, .. }
+            | Step::Assemble { key, .. }
             | Step::Remove { key }
             | Step::MakeFolder { key }
             | Step::RemoveFolder { key }
@@ -315,6 +329,16 @@ impl fmt::Display for Step {
             Step::Put { key, bytes, .. } => write!(f, "write {} bytes to {}", bytes.len(), shown(key)),
             Step::Edit { key, old, new, .. } => {
                 write!(f, "replace {} bytes by {} in {}", old.len(), new.len(), shown(key))
+            }
+            Step::Assemble { key, from, patch, .. } => {
+                let new: usize = patch.pieces().iter().map(|p| if let Piece::New(b) = p { b.len() } else { 0 }).sum();
+                write!(
+                    f,
+                    "write {} bytes to {}, {new} of them new, the others from {}",
+                    patch.len(),
+                    shown(key),
+                    shown(from)
+                )
             }
             Step::Rename { from, to } => write!(f, "rename {} to {}", shown(from), shown(to)),
             Step::Remove { key } => write!(f, "remove {}", shown(key)),

@@ -1,10 +1,11 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, SpanKind, Splitter, Tree,
+    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, Slot, SpanKind,
+    Splitter, Tree,
 };
 
-use crate::{Dialect, Located};
+use crate::{Dialect, Located, Pair};
 
 /// How much is wanted of each record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum Depth {
     Heads,
     /// Also what the records say about the session.
     Facts,
+    /// Also which calls of tools they hold, and which answers.
+    Pairs,
 }
 
 /// Takes the lines of a session in order and builds its model.
@@ -24,6 +27,7 @@ pub struct Reader<'d> {
     splitter: Splitter,
     log: Log,
     facts: Facts,
+    pairs: Vec<(Slot, Pair)>,
     /// Where the last line ends.
     end: u64,
 }
@@ -37,6 +41,8 @@ pub struct ReadSession {
     pub tree: Tree,
     /// What is known of it as a whole.
     pub facts: Facts,
+    /// Calls and answers in file order, if they were asked for.
+    pub pairs: Option<Vec<(Slot, Pair)>>,
 }
 
 impl ReadSession {
@@ -51,13 +57,31 @@ impl<'d> Reader<'d> {
     pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
         let log = Log { ended: true, whole: true, ..Log::default() };
         let facts = dialect.begin(located);
-        Reader { dialect, depth, framing: located.framing, splitter: Splitter::default(), log, facts, end: 0 }
+        Reader {
+            dialect,
+            depth,
+            framing: located.framing,
+            splitter: Splitter::default(),
+            log,
+            facts,
+            pairs: Vec::new(),
+            end: 0,
+        }
     }
 
     /// Goes on where a file of whole lines ended when it was read before.
     pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: Facts) -> Self {
         let end = log.bytes;
-        Reader { dialect, depth, framing: Framing::Lines, splitter: Splitter::default(), log, facts, end }
+        Reader {
+            dialect,
+            depth,
+            framing: Framing::Lines,
+            splitter: Splitter::default(),
+            log,
+            facts,
+            pairs: Vec::new(),
+            end,
+        }
     }
 
     /// Takes the next line.
@@ -95,7 +119,8 @@ impl<'d> Reader<'d> {
             last.flags.set(Flags::UNENDED);
         }
         let tree = Tree::build(self.dialect.link(&self.log));
-        ReadSession { log: self.log, tree, facts: self.facts }
+        let pairs = (self.depth == Depth::Pairs).then_some(self.pairs);
+        ReadSession { log: self.log, tree, facts: self.facts, pairs }
     }
 
     /// The heads alone, not linked.
@@ -121,8 +146,13 @@ impl<'d> Reader<'d> {
             (Some(object), _) => {
                 let mut head = Head::of(&piece.span);
                 self.dialect.head(object, &mut head, &mut self.log.names);
-                if self.depth == Depth::Facts {
+                if self.depth != Depth::Heads {
                     self.dialect.fold(object, &head, &mut self.log.names, &mut self.facts);
+                }
+                if self.depth == Depth::Pairs && may_pair(head.kind) {
+                    let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
+                    let pairs = &mut self.pairs;
+                    self.dialect.pairs(object, &mut self.log.names, &mut |pair| pairs.push((slot, pair)));
                 }
                 self.log.heads.push(head);
             }
@@ -130,4 +160,9 @@ impl<'d> Reader<'d> {
             (None, _) => self.log.gaps.push(piece.span),
         }
     }
+}
+
+/// Whether entries of that kind can hold calls or answers.
+pub fn may_pair(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System)
 }

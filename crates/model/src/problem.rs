@@ -52,6 +52,8 @@ pub enum ProblemKind {
     NotLines,
     /// A change was begun and neither finished nor taken back.
     PendingChange,
+    /// An agent wrote into the file as it was before it was replaced.
+    LateLines,
 }
 
 impl ProblemKind {
@@ -81,13 +83,16 @@ impl ProblemKind {
             ProblemKind::MissingId => "missing_id",
             ProblemKind::NotLines => "not_lines",
             ProblemKind::PendingChange => "pending_change",
+            ProblemKind::LateLines => "late_lines",
         }
     }
 
     /// What kind of repair would help.
     pub fn repair(self) -> Repair {
         match self {
-            ProblemKind::LostBranch | ProblemKind::StaleIndex | ProblemKind::PendingChange => Repair::Append,
+            ProblemKind::LostBranch | ProblemKind::StaleIndex | ProblemKind::PendingChange | ProblemKind::LateLines => {
+                Repair::Append
+            }
             ProblemKind::TornTail
             | ProblemKind::NotJson
             | ProblemKind::GluedRecords
@@ -96,7 +101,6 @@ impl ProblemKind {
             ProblemKind::MissingParent
             | ProblemKind::ParentCycle
             | ProblemKind::DuplicateId
-            | ProblemKind::DuplicateCall
             | ProblemKind::MissingResult
             | ProblemKind::OrphanResult
             | ProblemKind::BadHeader

@@ -153,7 +153,7 @@ impl<'d> BackReader<'d> {
         let names = std::mem::take(&mut self.names);
         let log = Log { heads, names, bytes: self.bytes, ended: true, ..Log::default() };
         let tree = Tree::build(self.dialect.link(&log));
-        ReadSession { log, tree, facts: Facts::default() }
+        ReadSession { log, tree, facts: Facts::default(), pairs: Default::default() }
     }
 }
 

@@ -51,7 +51,7 @@ impl Store {
     }
 
     /// The session again, as a listing finds it now.
-    fn look_again(&self, located: &Located) -> Result<Located> {
+    pub(crate) fn look_again(&self, located: &Located) -> Result<Located> {
         let mut now = self.list()?.sessions.into_iter().filter(|it| it.id == located.id);
         let same_key = |it: &Located| it.key == located.key;
         let first = now.next();

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use boswell_model::{EntryKind, Flags, Framing, Gap, Problem, ProblemKind, Result, Slot, Span, SpanKind};
+use boswell_dialect::Pair;
+use boswell_model::{Flags, Framing, Gap, Name, Names, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind};
 
 use crate::Session;
 
@@ -29,11 +30,7 @@ pub fn check(session: &Session) -> Result<Report> {
     of_blobs(session, &mut problems)?;
     session.dialect().check(&session.view(), session.facts(), &mut problems)?;
     problems.sort_by_key(|problem| (problem.line, problem.kind));
-    let conversation = |slot: &Slot| {
-        session.log().head(*slot).is_some_and(|h| h.kind.is_conversation() && !h.flags.has(Flags::SIDECHAIN))
-    };
-    let reachable = session.branch(session.tip()?)?.iter().filter(|slot| conversation(slot)).count() as u64;
-    let total = session.log().slots().filter(|slot| conversation(slot)).count() as u64;
+    let (reachable, total) = crate::repair::reach(session)?;
     Ok(Report { problems, reachable, total })
 }
 
@@ -95,8 +92,15 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
     let log = session.log();
     let by_id = log.by_id();
     for (slot, head) in log.entries() {
-        let Some(parent) = head.parent.filter(|parent| by_id.last(*parent).is_none()) else { continue };
-        let detail = format!("its parent `{}` is not in the file", log.names.text(parent).escape_debug());
+        let Some(parent) = head.parent else { continue };
+        let name = || log.names.text(parent).escape_debug();
+        let detail = match by_id.last(parent).and_then(|slot| log.head(slot)) {
+            None => format!("its parent `{}` is not in the file", name()),
+            Some(above) if head.flags.has(Flags::CHAIN) && !above.flags.has(Flags::CHAIN) => {
+                format!("its parent `{}` is no part of the conversation", name())
+            }
+            Some(_) => continue,
+        };
         problems.push(Problem {
             kind: ProblemKind::MissingParent,
             line: Some(head.line.into()),
@@ -148,63 +152,90 @@ fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
 
 /// Pairs calls of tools with their answers, over all branches: an answer anywhere in the file is an answer.
 fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
-    let mut calls: HashMap<String, Call> = HashMap::new();
-    let mut results: Vec<(String, Slot)> = Vec::new();
-    for (slot, head) in session.log().entries() {
-        if !matches!(
-            head.kind,
-            EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System
-        ) {
-            continue;
+    let gathered;
+    let log = session.log();
+    let (names, pairs) = match session.pairs() {
+        Some(pairs) => (&log.names, pairs),
+        None => {
+            gathered = gather_pairs(session)?;
+            (&gathered.0, gathered.1.as_slice())
         }
-        let Some(view) = session.entry(slot)?.view else { continue };
-        for (id, name, _) in view.calls() {
-            match calls.get(id) {
-                // One record may stand in the file twice; that is reported as what it is.
-                Some(known) if known.slot != slot && known.owner == head.id && head.id.is_some() => {}
-                Some(known) => {
-                    let detail = format!("the call `{}` stands at line {} already", id.escape_debug(), known.line);
-                    problems.push(Problem {
-                        kind: ProblemKind::DuplicateCall,
-                        line: Some(head.line.into()),
-                        slot: Some(slot),
-                        detail,
-                    });
-                }
-                None => {
-                    let call = Call { slot, line: head.line, owner: head.id, name: name.to_owned(), answered: false };
-                    calls.insert(id.to_owned(), call);
-                }
+    };
+    let at = |kind, slot: Slot, detail: String| {
+        let line = log.head(slot).map(|head| head.line.into());
+        Problem { kind, line, slot: Some(slot), detail }
+    };
+    let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
+    let mut calls: HashMap<Name, (Slot, bool)> = HashMap::new();
+    for (slot, pair) in pairs {
+        let Pair::Call(call) = pair else { continue };
+        match calls.get(call) {
+            // One record may stand in the file twice; that is reported as what it is.
+            Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {}
+            Some((known, _)) => {
+                let (name, line) = (names.text(*call), log.head(*known).map_or(0, |head| head.line));
+                let detail = format!("the call `{}` stands at line {line} already", name.escape_debug());
+                problems.push(at(ProblemKind::DuplicateCall, *slot, detail));
             }
+            None => drop(calls.insert(*call, (*slot, false))),
         }
-        results.extend(view.results().map(|id| (id.to_owned(), slot)));
     }
-    for (id, slot) in results {
-        match calls.get_mut(&id) {
-            Some(call) => call.answered = true,
+    for (slot, pair) in pairs {
+        let Pair::Answer(call) = pair else { continue };
+        match calls.get_mut(call) {
+            Some((_, answered)) => *answered = true,
             None => {
-                let line = session.log().head(slot).map(|h| h.line.into());
-                let detail = format!("it answers the call `{}`, which is not in the file", id.escape_debug());
-                problems.push(Problem { kind: ProblemKind::OrphanResult, line, slot: Some(slot), detail });
+                let name = names.text(*call).escape_debug();
+                let detail = format!("it answers the call `{name}`, which is not in the file");
+                problems.push(at(ProblemKind::OrphanResult, *slot, detail));
             }
         }
     }
-    for call in calls.into_values().filter(|call| !call.answered) {
-        let detail = format!("the call of {} was never answered", call.name.escape_debug());
-        problems.push(Problem {
-            kind: ProblemKind::MissingResult,
-            line: Some(call.line.into()),
-            slot: Some(call.slot),
-            detail,
-        });
+    for (call, (slot, _)) in calls.into_iter().filter(|(_, (_, answered))| !answered) {
+        let view = session.entry(slot)?.view.unwrap_or_default();
+        let name = view.calls().find(|(id, _, _)| *id == names.text(call)).map_or("a tool", |(_, name, _)| name);
+        let detail = format!("the call of {} was never answered", name.escape_debug());
+        problems.push(at(ProblemKind::MissingResult, slot, detail));
     }
     Ok(())
 }
 
-struct Call {
-    slot: Slot,
-    line: u32,
-    owner: Option<boswell_model::Name>,
-    name: String,
-    answered: bool,
+/// For a session that was not read for its calls: every record that can hold one is looked at again.
+fn gather_pairs(session: &Session) -> Result<(Names, Vec<(Slot, Pair)>)> {
+    let mut pairs = Vec::new();
+    let mut names = session.log().names.clone();
+    for (slot, head) in session.log().entries() {
+        if !boswell_dialect::may_pair(head.kind) {
+            continue;
+        }
+        session.view().with_object(slot, |object| {
+            session.dialect().pairs(object, &mut names, &mut |pair| pairs.push((slot, pair)));
+        })?;
+    }
+    Ok((names, pairs))
+}
+
+/// What kind of repair helps against a problem of this session. Bytes on a line of their own hurt nobody.
+pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
+    if is_apart(session, problem) { Repair::None } else { problem.kind.repair() }
+}
+
+/// Names of the known readers that a problem of this session hurts.
+pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
+    if is_apart(session, problem) {
+        return Vec::new();
+    }
+    let readers = session.dialect().readers().iter();
+    readers.filter(|reader| reader.loss(problem.kind).is_some()).map(|reader| reader.name).collect()
+}
+
+fn is_apart(session: &Session, problem: &Problem) -> bool {
+    if !matches!(problem.kind, ProblemKind::NotJson | ProblemKind::NulBytes) {
+        return false;
+    }
+    let Some(line) = problem.line else { return false };
+    let log = session.log();
+    let first = log.heads.partition_point(|head| u64::from(head.line) < line);
+    let shares = log.heads.get(first).is_some_and(|head| u64::from(head.line) == line);
+    !shares && (log.ended || line < log.lines)
 }

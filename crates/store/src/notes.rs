@@ -54,6 +54,8 @@ pub enum NoteKind {
     Summary(String),
     /// What it is called; none takes the title away.
     Title(Option<String>),
+    /// It was repaired into the session of this id, in the same store.
+    RepairedAs(String),
 }
 
 /// What the notes of a session come down to.
@@ -71,6 +73,8 @@ pub struct SessionNotes {
     pub summary: Option<String>,
     /// What it is called.
     pub title: Option<String>,
+    /// Id of the session that it was repaired into.
+    pub repaired_as: Option<String>,
     /// When the last note was made.
     pub at: Option<Instant>,
 }
@@ -151,6 +155,7 @@ impl SessionNotes {
             }
             NoteKind::Summary(text) => self.summary = Some(text.clone()),
             NoteKind::Title(title) => self.title.clone_from(title),
+            NoteKind::RepairedAs(id) => self.repaired_as = Some(id.clone()),
         }
     }
 }
@@ -170,6 +175,7 @@ impl Note {
             NoteKind::Label { entry, label } => note("label").with("entry", entry).with("label", label.as_deref()),
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
+            NoteKind::RepairedAs(id) => note("repaired_as").with("id", id),
         }
     }
 
@@ -183,6 +189,7 @@ impl Note {
             "label" => NoteKind::Label { entry: text("entry")?, label: text("label") },
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),
+            "repaired_as" => NoteKind::RepairedAs(text("id")?),
             _ => return None,
         };
         Some(Note { session: session_ref(&text("ref")?)?, at: Instant::parse(&text("at")?)?, kind })

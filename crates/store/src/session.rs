@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, Located, Pair, ReadSession, Reader};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{
     Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef,
@@ -59,17 +59,38 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
-        let mut reader = Reader::new(dialect, located, depth);
         let object = match &located.key {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
+        Session::from_object(dialect, backend, object, located, depth)
+    }
+
+    /// Reads a session from an object that stands for its log.
+    pub(crate) fn over(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        object: Box<dyn ObjectReader>,
+        located: &Located,
+        depth: Depth,
+    ) -> Result<Session> {
+        Session::from_object(dialect, backend, Some(object), located, depth)
+    }
+
+    fn from_object(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        object: Option<Box<dyn ObjectReader>>,
+        located: &Located,
+        depth: Depth,
+    ) -> Result<Session> {
+        let mut reader = Reader::new(dialect, located, depth);
         let end = match &object {
             Some(object) => feed(&mut reader, object.as_ref(), located)?,
             None => 0,
         };
         let mut read = reader.finish();
-        if depth == Depth::Facts {
+        if depth != Depth::Heads {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
@@ -178,6 +199,11 @@ impl Session {
     /// may hold that of its source.
     pub fn header(&self) -> Option<Slot> {
         header(&self.read.log)
+    }
+
+    /// Its calls and answers in file order, if it was read for them.
+    pub fn pairs(&self) -> Option<&[(Slot, Pair)]> {
+        self.read.pairs.as_deref()
     }
 
     /// The tree of its entries.

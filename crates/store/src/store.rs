@@ -73,6 +73,11 @@ impl Store {
         self
     }
 
+    /// Where times and new ids come from.
+    pub(crate) fn chance(&self) -> &dyn Chance {
+        self.writing.as_ref().map_or(&crate::chance::SystemChance, |writing| writing.chance.as_ref())
+    }
+
     pub(crate) fn writing(&self) -> Result<&Writing> {
         self.writing.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::Denied, format!("the store `{}` was opened for reading only", self.root.display()))

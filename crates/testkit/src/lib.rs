@@ -38,6 +38,7 @@ pub mod peer;
 pub mod phrase;
 pub mod rng;
 pub mod rows;
+pub mod scanner;
 pub mod scripted_model;
 pub mod sha256;
 pub mod snapshot;

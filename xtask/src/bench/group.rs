@@ -1,6 +1,7 @@
 //! What a bench group is, and which there are.
 
 use super::append::{AppendDurable, AppendOpen, AppendOs, AppendShared};
+use super::check_1gb::Check1Gb;
 use super::context_1gb::Context1Gb;
 use super::context_native_1gb::ContextNative1Gb;
 use super::find::{FirstIndex, Refresh, Scan, Search, UsageReport};
@@ -39,4 +40,5 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Search,
     &Scan,
     &UsageReport,
+    &Check1Gb,
 ];

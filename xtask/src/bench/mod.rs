@@ -6,6 +6,7 @@
 //! Groups live in files of their own and are listed in `group`; each owns one part of `docs/BENCHMARKS.md`.
 
 mod append;
+mod check_1gb;
 mod command;
 mod context_1gb;
 mod context_native_1gb;

@@ -1,12 +1,15 @@
 //! `check`: what is wrong, and what that costs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
 
 use boswell_dialect::{Depth, Located};
 use boswell_model::json::Json;
-use boswell_model::{Error, Problem, ProblemKind, Result};
-use boswell_store::{Backend, FsBackend, LinkTable, Report, Session, Store, check};
+use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
+use boswell_store::{Backend, FsBackend, LinkTable, Store, check, hurt, repair_of};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -35,13 +38,11 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     };
     let links = machine.stores.link_table();
     let mut progress = Progress::new("checked", targets.len(), machine.quiet);
-    for (store, located) in &targets {
-        if out.gone() {
-            break;
-        }
-        one(machine, &links, (store, located), &mut out, &mut tally)?;
+    in_parallel(&targets, &|store, located| one(machine, &links, store, located), |checked| {
+        print(&checked, &mut out, &mut tally)?;
         progress.tick();
-    }
+        Ok(!out.gone())
+    })?;
     drop(progress);
     if !out.json {
         out.line(&tally.verdict())?;
@@ -139,54 +140,124 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn one(
-    machine: &Machine,
-    links: &LinkTable,
-    (store, located): (&Store, &Located),
-    out: &mut Output,
-    tally: &mut Tally,
+/// What was found out about a session.
+struct Checked {
+    reference: String,
+    path: Option<String>,
+    found: Result<Findings>,
+}
+
+struct Findings {
+    problems: Vec<Finding>,
+    reachable: u64,
+    total: u64,
+}
+
+struct Finding {
+    problem: Problem,
+    entry: Option<String>,
+    repair: Repair,
+    hurt: Vec<&'static str>,
+}
+
+/// Checks sessions on all cores and hands over what was found in the order of the list, until told to stop.
+fn in_parallel(
+    targets: &[(Store, Located)],
+    look: &(dyn Fn(&Store, &Located) -> Checked + Sync),
+    mut sink: impl FnMut(Checked) -> Result<bool>,
 ) -> Result<()> {
-    tally.sessions += 1;
-    let checked = store.read(located, Depth::Facts).and_then(|session| {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len()).min(8);
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // Bounded, so that a slow reader of the output holds the workers back.
+    let (sender, receiver) = mpsc::sync_channel::<(usize, Checked)>(workers * 4);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((store, located)) = targets.get(number) else { break };
+                    if sender.send((number, look(store, located))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting: BTreeMap<usize, Checked> = BTreeMap::new();
+        let mut due = 0;
+        let mut result = Ok(());
+        for (number, checked) in receiver {
+            waiting.insert(number, checked);
+            while let Some(checked) = waiting.remove(&due) {
+                due += 1;
+                match sink(checked) {
+                    Ok(true) => {}
+                    Ok(false) => stop.store(true, Ordering::Relaxed),
+                    Err(error) => {
+                        stop.store(true, Ordering::Relaxed);
+                        result = result.and(Err(error));
+                    }
+                }
+            }
+        }
+        result
+    })
+}
+
+fn one(machine: &Machine, links: &LinkTable, store: &Store, located: &Located) -> Checked {
+    let found = store.read(located, Depth::Pairs).and_then(|session| {
         let mut report = check(&session)?;
         report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
-        Ok((session, report))
+        let finding = |problem: Problem| Finding {
+            entry: problem.slot.map(|slot| session.log().label(slot).into_owned()),
+            repair: repair_of(&session, &problem),
+            hurt: hurt(&session, &problem),
+            problem,
+        };
+        let problems = report.problems.into_iter().map(finding).collect();
+        Ok(Findings { problems, reachable: report.reachable, total: report.total })
     });
-    let (session, report) = match checked {
-        Ok(both) => both,
+    Checked {
+        reference: format!("{}:{}", store.dialect().name(), located.id),
+        path: located.key.as_deref().map(|key| store.backend().describe(key)),
+        found,
+    }
+}
+
+fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
+    tally.sessions += 1;
+    let (reference, path) = (&checked.reference, checked.path.as_deref());
+    let found = match &checked.found {
+        Ok(found) => found,
         Err(error) => {
             tally.problems += 1;
             tally.damaged += 1;
             tally.unreadable += 1;
-            let path = located.key.as_deref().map(|key| store.backend().describe(key)).unwrap_or_default();
-            let reference = format!("{}:{}", store.dialect().name(), located.id);
-            return unreadable(Some(&reference), &path, &error, out);
+            return unreadable(Some(reference), path.unwrap_or_default(), error, out);
         }
     };
-    if report.problems.is_empty() {
+    if found.problems.is_empty() {
         return Ok(());
     }
     tally.damaged += 1;
-    tally.problems += report.problems.len();
+    tally.problems += found.problems.len();
     if out.json {
-        for problem in &report.problems {
-            out.object(&shape(
-                Some(&session.reference().to_string()),
-                session.path(),
-                problem,
-                Some(&session),
-                Some(&report),
-            ))?;
+        for finding in &found.problems {
+            let shape = shape(Some(reference), path, &finding.problem, Some(finding), Some(found));
+            out.object(&shape)?;
         }
         return Ok(());
     }
-    let name = format!("{}  {}", session.reference(), session.path().unwrap_or_default());
-    out.line(&out.paint(Style::Strong, &escape(&name)))?;
-    for problem in &report.problems {
-        text_line(problem, out)?;
+    out.line(&out.paint(Style::Strong, &escape(&format!("{reference}  {}", path.unwrap_or_default()))))?;
+    for finding in &found.problems {
+        text_line(&finding.problem, out)?;
     }
-    if report.reachable < report.total {
-        out.line(&format!("  its agent would see {} of {} entries", report.reachable, report.total))?;
+    if found.reachable < found.total {
+        out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
+    }
+    if found.problems.iter().any(|finding| finding.repair != Repair::None) {
+        out.line(&format!("  mend it with `boswell repair {}`", escape(reference)))?;
     }
     out.line("")
 }
@@ -211,20 +282,21 @@ fn shape(
     reference: Option<&str>,
     path: Option<&str>,
     problem: &Problem,
-    session: Option<&Session>,
-    report: Option<&Report>,
+    finding: Option<&Finding>,
+    found: Option<&Findings>,
 ) -> Json {
-    let entry = problem.slot.zip(session).map(|(slot, session)| session.log().label(slot).into_owned());
+    let hurt = finding.map(|it| it.hurt.iter().map(|name| Json::from(*name)).collect::<Vec<_>>());
     Json::object()
         .with("v", 1)
         .with("type", "damage")
         .with("session", reference)
         .with("path", path)
         .with("line", problem.line)
-        .with("entry", entry)
+        .with("entry", finding.and_then(|it| it.entry.as_deref()))
         .with("problem", problem.kind.word())
         .with("detail", &problem.detail)
-        .with("reachable", report.map(|r| r.reachable))
-        .with("total", report.map(|r| r.total))
-        .with("repair", problem.kind.repair().word())
+        .with("reachable", found.map(|it| it.reachable))
+        .with("total", found.map(|it| it.total))
+        .with("repair", finding.map_or(problem.kind.repair(), |it| it.repair).word())
+        .with("hurts", hurt)
 }

@@ -34,6 +34,7 @@ pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod receipt;
 pub(crate) mod rename;
+pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod resume_last;
 pub(crate) mod rewind;
@@ -88,6 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Delete(args)) => delete::run(&machine, args),
         Some(Command::Restore(args)) => delete::restore(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
+        Some(Command::Repair(args)) => repair::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
         Some(Command::Search(args)) => search::run(&machine, args),
         Some(Command::Secrets(args)) => secrets::run(&machine, args),

@@ -23,6 +23,7 @@ mod output;
 mod page;
 mod pi_family;
 mod reference;
+mod repair;
 mod silence;
 mod streaming;
 mod writing;

@@ -7,15 +7,17 @@ use boswell_model::{
     Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
 };
 
+use super::pairing::{calls_of, results_of};
 use super::{
     branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index, plan,
-    recognise, render, resume, settings, side_files, spoken, stand, subagents, tip, view,
+    recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
 };
 use crate::{
     Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, FilesThen, Found, Intention, Likeness,
     Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample, Settled,
     SideFile, Spoken, StoreIntention, Subagent, Support, Within,
 };
+use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -111,6 +113,31 @@ impl Dialect for Claude {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(item, records)
+    }
+
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+        calls_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
+        results_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+    }
+
+    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::reached(view, tip)
+    }
+
+    fn readers(&self) -> &'static [KnownReader] {
+        repair::READERS
+    }
+
+    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
+        repair::mends(mending)
+    }
+
+    fn exclusive(&self, mending: &Mending<'_>, goals: &[&'static str]) -> Result<Option<String>> {
+        repair::exclusive(mending, goals)
+    }
+
+    fn repaired_fork(&self, mending: &Mending<'_>, _original: &str) -> Result<Option<ForkPlace>> {
+        repair::fork(mending)
     }
 
     fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {

@@ -25,6 +25,7 @@ mod plan;
 mod prompt;
 mod recognise;
 mod render;
+mod repair;
 mod resume;
 mod sessions_index;
 mod siblings;

@@ -13,8 +13,10 @@ use crate::{
 };
 
 use super::{
-    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, resume, shape, side, view,
+    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume, shape,
+    side, view,
 };
+use crate::{ForkPlace, KnownReader, Mend, Mending};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -87,6 +89,22 @@ impl Dialect for Pi {
 
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
         pairing::paired(messages)
+    }
+
+    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::reached(*self, view, tip)
+    }
+
+    fn readers(&self) -> &'static [KnownReader] {
+        repair::READERS
+    }
+
+    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
+        repair::mends(mending)
+    }
+
+    fn repaired_fork(&self, mending: &Mending<'_>, original: &str) -> Result<Option<ForkPlace>> {
+        repair::fork(mending, original)
     }
 
     fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {

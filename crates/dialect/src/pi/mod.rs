@@ -25,6 +25,7 @@ mod recognise;
 mod relocate;
 mod remark;
 mod render;
+mod repair;
 mod restated;
 mod resume;
 mod retitle;

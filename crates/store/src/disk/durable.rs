@@ -63,6 +63,28 @@ pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<(
     sync_parent(disk, path)
 }
 
+/// The same for bytes that come in pieces, so that they need not be in memory at once.
+pub(crate) fn put_with(
+    disk: &dyn Disk,
+    path: &Path,
+    unique: &str,
+    feed: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<()>,
+) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "replace", error);
+    let temp = temp_beside(path, unique);
+    let file = disk.open(&temp, Open::CreateNew).map_err(fault)?;
+    let written = feed(&mut |chunk| append_all(file.as_ref(), chunk))
+        .and_then(|()| file.sync().map_err(fault))
+        .and_then(|()| disk.rename(&temp, path).map_err(fault));
+    drop(file);
+    if let Err(error) = written {
+        // What is left of the temp is ours; failing to remove it loses nothing.
+        let _ = disk.remove(&temp);
+        return Err(error);
+    }
+    sync_parent(disk, path)
+}
+
 fn fill(file: &dyn DiskFile, bytes: &[u8], like: Option<Stat>) -> io::Result<()> {
     append_all(file, bytes)?;
     if let Some(old) = like {

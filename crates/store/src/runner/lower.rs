@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Check, Modified, Plan, Step};
+use boswell_dialect::{Check, Modified, Patch, Piece, Plan, Step};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
 use super::place::{place, shown};
-use crate::digest::{Digest, Hasher, hash_file};
+use crate::digest::{Digest, Hasher, chunks, hash_file};
 use crate::disk::{Disk, Open, Stat, StatKind, durable};
 
 /// Where bytes are until they are needed.
@@ -21,6 +21,8 @@ pub(crate) enum Content {
     Bytes(Vec<u8>),
     /// In a file that has not been changed yet.
     File(PathBuf),
+    /// In pieces of a file that has not been changed yet, and between them.
+    Pieces(PathBuf, Patch),
 }
 
 /// What a plan comes down to.
@@ -50,6 +52,7 @@ struct Virtual {
 #[derive(Debug, Clone)]
 enum VirtualContent {
     Disk(PathBuf),
+    Pieces(PathBuf, Patch),
     Bytes(Vec<u8>),
     Grown(PathBuf, Vec<u8>),
 }
@@ -83,6 +86,7 @@ impl Lowering<'_> {
                 let bytes = edited(key, &self.bytes(key)?, *at, old, new)?;
                 self.put(key, bytes, None, *modified)
             }
+            Step::Assemble { key, from, patch, modified } => self.assemble(key, from, patch, *modified),
             Step::Rename { from, to } => self.rename(from, to),
             Step::Remove { key } => match self.look(key)? {
                 State::File(before) => {
@@ -168,6 +172,14 @@ impl Lowering<'_> {
         match self.files.get(key).map(|file| &file.content) {
             Some(VirtualContent::Bytes(bytes)) => Ok(bytes.clone()),
             Some(VirtualContent::Disk(path)) => read(path),
+            Some(VirtualContent::Pieces(path, patch)) => {
+                let mut bytes = Vec::new();
+                feed_pieces(self.disk, path, patch, &mut |chunk| {
+                    bytes.extend_from_slice(chunk);
+                    Ok(())
+                })?;
+                Ok(bytes)
+            }
             Some(VirtualContent::Grown(path, more)) => Ok([read(path)?.as_slice(), more].concat()),
             None => Err(not_a_file(key)),
         }
@@ -180,7 +192,7 @@ impl Lowering<'_> {
         let content = match &file.content {
             VirtualContent::Disk(path) => Content::File(path.clone()),
             VirtualContent::Bytes(bytes) => Content::Bytes(bytes.clone()),
-            VirtualContent::Grown(..) => Content::Bytes(self.bytes(key)?),
+            VirtualContent::Pieces(..) | VirtualContent::Grown(..) => Content::Bytes(self.bytes(key)?),
         };
         self.out.contents.entry(sha256).or_insert(content);
         Ok(())
@@ -200,18 +212,41 @@ impl Lowering<'_> {
         };
         let mut hasher = Hasher::default();
         hasher.add(&bytes);
-        let facts = FileFacts {
-            sha256: hasher.finish(),
-            len: hasher.len(),
-            mode: mode.or(before.map(|before| before.mode)).unwrap_or(0o600),
-            modified: match modified {
-                Modified::Now => None,
-                Modified::Kept => before.and_then(|before| before.modified),
-                Modified::At(time) => Some(time),
-            },
-        };
+        let facts = facts_after(&hasher, before, mode, modified);
         self.out.contents.insert(facts.sha256, Content::Bytes(bytes.clone()));
         self.files.insert(key.to_owned(), Virtual { hasher, facts, content: VirtualContent::Bytes(bytes) });
+        self.change(Change::Write { key: key.to_owned(), before, after: facts });
+        Ok(())
+    }
+
+    fn assemble(&mut self, key: &str, from: &str, patch: &Patch, modified: Modified) -> Result<()> {
+        let old = self.look(from)?;
+        let source = match (old, self.files.get(from).map(|file| &file.content)) {
+            (State::File(_), Some(VirtualContent::Disk(path))) => path.clone(),
+            (State::Folder, _) => return Err(not_a_file(from)),
+            _ => return Err(Error::new(ErrorKind::NotFound, format!("there is no file {} on disk", shown(from)))),
+        };
+        let before = match self.look(key)? {
+            State::File(before) => {
+                self.keep_before(key)?;
+                Some(before)
+            }
+            State::Absent => {
+                self.folders_above(key)?;
+                None
+            }
+            State::Folder => return Err(not_a_file(key)),
+        };
+        let mut hasher = Hasher::default();
+        feed_pieces(self.disk, &source, patch, &mut |chunk| {
+            hasher.add(chunk);
+            Ok(())
+        })?;
+        let mode = old.file().map(|file| file.mode);
+        let facts = facts_after(&hasher, before.or(old.file()), mode, modified);
+        self.out.contents.insert(facts.sha256, Content::Pieces(source.clone(), patch.clone()));
+        let content = VirtualContent::Pieces(source, patch.clone());
+        self.files.insert(key.to_owned(), Virtual { hasher, facts, content });
         self.change(Change::Write { key: key.to_owned(), before, after: facts });
         Ok(())
     }
@@ -222,6 +257,12 @@ impl Lowering<'_> {
             State::Absent => return self.put(key, lines.to_vec(), None, Modified::Now),
             State::Folder => return Err(not_a_file(key)),
         };
+        if matches!(self.files.get(key), Some(Virtual { content: VirtualContent::Pieces(..), .. })) {
+            let bytes = self.bytes(key)?;
+            if let Some(file) = self.files.get_mut(key) {
+                file.content = VirtualContent::Bytes(bytes);
+            }
+        }
         let separate = !self.ends_with_newline(key)?;
         let Some(file) = self.files.get_mut(key) else { return Err(not_a_file(key)) };
         let mut added = if separate { vec![b'\n'] } else { Vec::new() };
@@ -232,6 +273,7 @@ impl Lowering<'_> {
         match &mut file.content {
             VirtualContent::Disk(path) => file.content = VirtualContent::Grown(path.clone(), added.clone()),
             VirtualContent::Bytes(bytes) | VirtualContent::Grown(_, bytes) => bytes.extend_from_slice(&added),
+            VirtualContent::Pieces(..) => return Err(not_a_file(key)),
         }
         let after = file.facts;
         let digest = Digest::of(&added);
@@ -249,7 +291,7 @@ impl Lowering<'_> {
                 let file = self.disk.open(path, Open::Read).map_err(fault)?;
                 durable::ends_with_newline(file.as_ref()).map_err(fault)
             }
-            None => Err(not_a_file(key)),
+            Some(VirtualContent::Pieces(..)) | None => Err(not_a_file(key)),
         }
     }
 
@@ -359,6 +401,37 @@ fn edited(key: &str, bytes: &[u8], at: Option<u64>, old: &[u8], new: &[u8]) -> R
     let Some(at) = found else { return Err(conflict("what is to be replaced does not stand there".to_owned())) };
     let (head, rest) = bytes.split_at(at);
     Ok([head, new, rest.get(old.len()..).unwrap_or_default()].concat())
+}
+
+/// Hands over the bytes of a patched file, chunk by chunk.
+pub(crate) fn feed_pieces(
+    disk: &dyn Disk,
+    path: &Path,
+    patch: &Patch,
+    sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "read", error);
+    let file = disk.open(path, Open::Read).map_err(fault)?;
+    for piece in patch.pieces() {
+        match piece {
+            Piece::Old { at, len } => chunks(file.as_ref(), *at, at + len, sink).map_err(fault)?,
+            Piece::New(bytes) => sink(bytes).map_err(fault)?,
+        }
+    }
+    Ok(())
+}
+
+fn facts_after(hasher: &Hasher, before: Option<FileFacts>, mode: Option<u32>, modified: Modified) -> FileFacts {
+    FileFacts {
+        sha256: hasher.finish(),
+        len: hasher.len(),
+        mode: mode.or(before.map(|before| before.mode)).unwrap_or(0o600),
+        modified: match modified {
+            Modified::Now => None,
+            Modified::Kept => before.and_then(|before| before.modified),
+            Modified::At(time) => Some(time),
+        },
+    }
 }
 
 fn not_a_file(key: &str) -> Error {

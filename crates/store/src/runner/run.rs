@@ -11,7 +11,7 @@ use boswell_model::{Error, Result, SessionRef};
 use super::apply::{Hands, Old, changed, inode_name, stage_path};
 use super::change::{Change, FileFacts, State};
 use super::conditions::{Watcher, refuse_unsettled};
-use super::lower::{Content, Lowered, lower, read_state};
+use super::lower::{Content, Lowered, feed_pieces, lower, read_state};
 use super::operation::Operation;
 use super::place::place;
 use super::shared;
@@ -194,7 +194,8 @@ impl Runner {
             let content = match contents.get(&facts.sha256) {
                 Some(Content::Bytes(bytes)) => Copied::Bytes(bytes),
                 Some(Content::File(path)) => Copied::File(path),
-                None => Copied::Present,
+                // What was put together is never what a file was before.
+                Some(Content::Pieces(..)) | None => Copied::Present,
             };
             items.push((self.vault_record(op, key, facts, from, inode_name(&op.id, number)), content));
             // Restoring must find its way into a shared file that others write to meanwhile: for that it needs to know
@@ -244,8 +245,16 @@ impl Runner {
                 _ => continue,
             };
             let path = stage_path(&self.ops_folder(), &op.id, sha256);
-            if let Some(Content::Bytes(bytes)) = contents.get(&sha256) {
-                durable::put(self.disk.as_ref(), &path, bytes, &self.chance.hex16())?;
+            match contents.get(&sha256) {
+                Some(Content::Bytes(bytes)) => {
+                    durable::put(self.disk.as_ref(), &path, bytes, &self.chance.hex16())?;
+                }
+                Some(Content::Pieces(from, patch)) => {
+                    durable::put_with(self.disk.as_ref(), &path, &self.chance.hex16(), |sink| {
+                        feed_pieces(self.disk.as_ref(), from, patch, sink)
+                    })?;
+                }
+                Some(Content::File(_)) | None => {}
             }
         }
         Ok(())

@@ -1,0 +1,246 @@
+//! `repair`: mends what `check` found.
+
+use std::process::ExitCode;
+
+use boswell_dialect::Confidence;
+use boswell_model::json::Json;
+use boswell_model::{Repair, Result, SessionRef};
+use boswell_store::{NoteKind, Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{Style, one_line};
+
+/// Mend a damaged session; shows what it would do unless --apply
+///
+/// Bytes are put in order and lines added in place; changed records go into a repaired fork, and the original stays as it is.
+/// Everything can be taken back with `boswell undo`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell repair 0b7e                       show the steps, and how sure each is
+  boswell repair 0b7e --apply --likely      take the likely steps too
+  boswell repair 0b7e --apply --step 3 --in-place")]
+pub(crate) struct RepairArgs {
+    /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
+    session: String,
+    /// Do it: take the steps that are certain
+    #[arg(long)]
+    apply: bool,
+    /// Also take the steps that are likely
+    #[arg(long)]
+    likely: bool,
+    /// Take exactly this step of the plan, whatever its confidence (repeatable)
+    #[arg(long = "step", value_name = "N")]
+    steps: Vec<usize>,
+    /// Change records in the file itself instead of in a fork; one step at a time
+    #[arg(long)]
+    in_place: bool,
+    /// Also serve this reader, such as `2.1.50` or `sdk-py` (repeatable)
+    #[arg(long = "for", value_name = "NAME")]
+    goals: Vec<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
+    let level = if args.likely { Confidence::Likely } else { Confidence::Certain };
+    let request =
+        RepairRequest { level, goals: args.goals.clone(), steps: args.steps.clone(), in_place: args.in_place };
+    if !args.apply {
+        let found = machine.resolve(&args.session)?;
+        let mut out = Output::paged(machine);
+        let plan = machine.planning(found.store.clone()).repair_plan(&found.located, &request)?;
+        show(&plan, &reference(&found), &mut out)?;
+        out.finish()?;
+        if !machine.quiet {
+            crate::failure::say(&next(&plan, args));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = machine.resolve_for_writing(&args.session)?;
+    if let Some(before) = machine.notes()?.of(&reference(&found)).repaired_as
+        && args.steps.is_empty()
+        && found.store.find(&before).is_ok()
+        && !args.in_place
+    {
+        // The fork is the repaired session; making another each time would only leave copies about.
+        crate::failure::say(&format!(
+            "already repaired as {}:{before}; delete that first to have it made anew, or take single steps with --step",
+            found.store.dialect().name()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let done = machine.runner()?.repair(&found.store, &found.located, &request)?;
+    if let Some((_, id)) = &done.fork {
+        let kind = NoteKind::RepairedAs(id.clone());
+        machine.notes()?.add(&reference(&found), machine.now, kind)?;
+    }
+    report(machine, &found, &done)
+}
+
+fn reference(found: &Resolved) -> SessionRef {
+    SessionRef::new(found.store.dialect().name(), &found.located.id)
+}
+
+fn show(plan: &RepairPlan, session: &SessionRef, out: &mut Output) -> Result<()> {
+    if out.json {
+        for step in &plan.steps {
+            out.object(&step_shape(step, session))?;
+        }
+        for lost in &plan.still_lost {
+            for (problem, loss, count) in &lost.losses {
+                out.object(
+                    &Json::object()
+                        .with("v", 1)
+                        .with("type", "loss")
+                        .with("session", session.to_string())
+                        .with("reader", lost.reader)
+                        .with("goal", lost.is_goal)
+                        .with("problem", problem.word())
+                        .with("loses", *loss)
+                        .with("times", *count as u64),
+                )?;
+            }
+        }
+        return Ok(());
+    }
+    if plan.steps.is_empty() {
+        out.line("nothing to repair")?;
+    }
+    for step in &plan.steps {
+        step_line(step, out)?;
+    }
+    if plan.would_reach != plan.reachable || plan.reachable < plan.total {
+        out.line(&reach(plan))?;
+    }
+    for lost in &plan.still_lost {
+        for (problem, loss, count) in &lost.losses {
+            let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
+            out.line(&format!("{} still loses {loss} to {}{times}", lost.title, problem.word()))?;
+        }
+    }
+    Ok(())
+}
+
+fn reach(plan: &RepairPlan) -> String {
+    format!("its agent sees {} of {} entries now, and {} afterwards", plan.reachable, plan.total, plan.would_reach)
+}
+
+fn step_line(step: &RepairStep, out: &mut Output) -> Result<()> {
+    let mark = if step.taken { "*" } else { " " };
+    // Steps that were taken have no number any more.
+    let number = if step.number == 0 { String::new() } else { step.number.to_string() };
+    let place = step.line.map_or_else(String::new, |line| format!("line {line}: "));
+    let class = word(step.repair);
+    let helps = if step.helps.is_empty() { String::new() } else { format!(" (for {})", step.helps.join(", ")) };
+    out.line(&format!(
+        "{mark}{number:>3}  {:<7}  {class:<7}  {place}{}: {}{helps}",
+        step.confidence.word(),
+        out.paint(Style::Warning, step.problem.word()),
+        one_line(&step.does)
+    ))
+}
+
+fn word(repair: Repair) -> &'static str {
+    if repair == Repair::Fork { "change" } else { repair.word() }
+}
+
+fn step_shape(step: &RepairStep, session: &SessionRef) -> Json {
+    Json::object()
+        .with("v", 1)
+        .with("type", "step")
+        .with("session", session.to_string())
+        .with("step", step.number as u64)
+        .with("taken", step.taken)
+        .with("confidence", step.confidence.word())
+        .with("class", word(step.repair))
+        .with("problem", step.problem.word())
+        .with("line", step.line)
+        .with("entry", step.entry.as_deref())
+        .with("does", &step.does)
+        .with("helps", step.helps.iter().map(|name| Json::from(*name)).collect::<Vec<_>>())
+}
+
+/// What the user can do next.
+fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
+    let taken = plan.steps.iter().filter(|step| step.taken).count();
+    let likely = plan.steps.iter().any(|step| !step.taken && step.confidence == Confidence::Likely);
+    let for_others = plan.still_lost.iter().find(|lost| !lost.is_goal).map(|lost| lost.reader);
+    let mut name = args.session.clone();
+    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {goal}")));
+    if args.likely {
+        name.push_str(" --likely");
+    }
+    match (taken, plan.steps.is_empty()) {
+        (0, true) => match for_others {
+            Some(reader) => {
+                format!("nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too")
+            }
+            None => "nothing to do".to_owned(),
+        },
+        (0, false) if likely && !args.likely => {
+            format!(
+                "no step is certain; `boswell repair {name} --apply --likely` takes the likely ones, `--step N` any"
+            )
+        }
+        (0, false) => format!("no step is taken by itself; choose one with `boswell repair {name} --apply --step N`"),
+        (1, _) => format!("`boswell repair {name} --apply` takes the step marked *; `boswell undo` takes it back"),
+        (n, _) => {
+            format!("`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back")
+        }
+    }
+}
+
+fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
+    let session = reference(found);
+    let mut out = Output::paged(machine);
+    let fork = done.fork.as_ref().map(|(operation, id)| (operation, SessionRef::new(&session.dialect, id)));
+    if out.json {
+        for step in &done.steps {
+            out.object(&step_shape(step, &session))?;
+        }
+        for operation in done.in_place.iter().chain(fork.as_ref().map(|(operation, _)| *operation)) {
+            let made = fork.as_ref().filter(|(made, _)| made.id == operation.id).map(|(_, made)| made.to_string());
+            out.object(&op_shape(operation, &session, made))?;
+        }
+    } else {
+        for step in &done.steps {
+            step_line(step, &mut out)?;
+        }
+        match &fork {
+            Some((_, made)) => out.line(&made.to_string())?,
+            None if done.in_place.is_some() => out.line(&session.to_string())?,
+            None => out.line("nothing to repair")?,
+        }
+    }
+    out.finish()?;
+    if !machine.quiet {
+        if let Some((operation, made)) = &fork {
+            crate::failure::say(&format!(
+                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {made}`, take it back with `boswell undo {}`",
+                short(operation)
+            ));
+        }
+        if let Some(operation) = &done.in_place {
+            crate::failure::say(&format!(
+                "the file was put in order; take that back with `boswell undo {}`",
+                short(operation)
+            ));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn short(operation: &Operation) -> &str {
+    operation.id.get(..8).unwrap_or(&operation.id)
+}
+
+fn op_shape(operation: &Operation, session: &SessionRef, made: Option<String>) -> Json {
+    Json::object()
+        .with("v", 1)
+        .with("type", "op")
+        .with("op", operation.id.as_str())
+        .with("kind", operation.kind.as_str())
+        .with("session", session.to_string())
+        .with("made", made)
+}

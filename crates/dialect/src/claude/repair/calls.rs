@@ -1,0 +1,171 @@
+//! Calls of tools without an answer, and answers without a call.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use boswell_model::json::{Json, Object, Raw};
+use boswell_model::{EntryKind, Name, ProblemKind, Result, Slot};
+
+use super::super::chain::counts;
+use super::super::pairing::calls_client;
+use super::super::tip;
+use super::Lines;
+use super::readers::LEAVE_CALLS_OPEN;
+use crate::{Confidence, Mend, Pair};
+
+/// What stands where a tool's answer is not known.
+const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
+/// What stands before an answer whose call is not known.
+const STRAY: &str = "[answer of a call that is not in the session's file]";
+
+pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+    let log = lines.view.log;
+    let counts = |slot: Slot| log.head(slot).is_some_and(counts);
+    let mut called: HashSet<Name> = HashSet::new();
+    let mut answered: HashSet<Name> = HashSet::new();
+    for (_, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
+        match pair {
+            Pair::Call(call) => called.insert(*call),
+            Pair::Answer(call) => answered.insert(*call),
+        };
+    }
+    let mut open: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
+    let mut strays: BTreeSet<Slot> = BTreeSet::new();
+    let mut seen: HashSet<Name> = HashSet::new();
+    for (slot, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
+        match pair {
+            Pair::Call(call) if !answered.contains(call) && seen.insert(*call) => {
+                open.entry(*slot).or_default().push(*call);
+            }
+            Pair::Answer(call) if !called.contains(call) => drop(strays.insert(*slot)),
+            _ => {}
+        }
+    }
+    if !open.is_empty() {
+        let last = last_of_groups(lines);
+        for (slot, calls) in open {
+            mends.extend(answer(lines, slot, &calls, &last)?);
+        }
+    }
+    if !strays.is_empty() {
+        let has_child = lines.chain.has_child();
+        let tip = tip::tip(&lines.view)?.slot();
+        for slot in strays {
+            let mut mend = keep_as_text(lines, slot, &called)?;
+            // Beside the chain only answers are seen at all; as text it would be out of sight.
+            let beside = !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
+            if let Some(mend) = mend.as_mut().filter(|_| beside) {
+                mend.confidence = Confidence::Guess;
+            }
+            mends.extend(mend);
+        }
+    }
+    Ok(())
+}
+
+fn last_of_groups(lines: &Lines<'_>) -> HashMap<Name, Slot> {
+    lines.counting().filter_map(|(slot, head)| head.group.map(|group| (group, slot))).collect()
+}
+
+/// A line that says honestly that the answer is unknown, where the answer would have been.
+fn answer(lines: &Lines<'_>, slot: Slot, calls: &[Name], last: &HashMap<Name, Slot>) -> Result<Option<Mend>> {
+    let log = lines.view.log;
+    if lines.object(slot, calls_client)? != Some(true) {
+        return Ok(None);
+    }
+    let (Some(head), Some(id)) = (log.head(slot), lines.id(slot)) else { return Ok(None) };
+    let group_end = head.group.and_then(|group| last.get(&group).copied()).unwrap_or(slot);
+    let new = lines.mending.chance.uuid_v4();
+    let Some(line) =
+        lines.object(slot, |object| answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c))))?
+    else {
+        return Ok(None);
+    };
+    let goes_on = lines.counting().any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
+    let does = match calls.len() {
+        1 => "say after it that its answer is unknown".to_owned(),
+        n => format!("say after it that the answers of its {n} calls are unknown"),
+    };
+    let mut mend = lines.mend(ProblemKind::MissingResult, slot, Confidence::Certain, does);
+    if !goes_on && !lines.is_side(slot) {
+        // The client itself says as much when it takes the session up.
+        mend.helps = LEAVE_CALLS_OPEN;
+    }
+    mend.splices.push(lines.behind(group_end, line));
+    // What went on right below the call goes on below its answer.
+    for (child, head) in lines.counting().filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot) {
+        let is_part = head.kind == EntryKind::ToolResult
+            || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
+        if !is_part && !lines.is_cut(child) && head.kind != EntryKind::Progress {
+            mend.splices.push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
+        }
+    }
+    Ok(Some(mend))
+}
+
+fn answer_line<'n>(call: &Object<'_>, parent: &str, id: &str, calls: impl Iterator<Item = &'n str>) -> Vec<u8> {
+    let raw = |key: &str| call.get(key).map(|value| Json::Raw(value.bytes().to_vec()));
+    let results: Vec<Json> = calls
+        .map(|call| {
+            Json::object()
+                .with("tool_use_id", call)
+                .with("type", "tool_result")
+                .with("content", UNKNOWN)
+                .with("is_error", true)
+        })
+        .collect();
+    Json::object()
+        .with("parentUuid", parent)
+        .with("isSidechain", raw("isSidechain").unwrap_or(Json::from(false)))
+        .with("type", "user")
+        .with("message", Json::object().with("role", "user").with("content", results))
+        .with("uuid", id)
+        .with_some("timestamp", raw("timestamp"))
+        .with_some("userType", raw("userType"))
+        .with_some("cwd", raw("cwd"))
+        .with_some("sessionId", raw("sessionId"))
+        .with_some("version", raw("version"))
+        .with_some("gitBranch", raw("gitBranch"))
+        .with_some("agentId", raw("agentId"))
+        .to_bytes()
+}
+
+/// An answer without its call cannot be sent: its text can.
+fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Name>) -> Result<Option<Mend>> {
+    let names = &lines.view.log.names;
+    let is_stray = |block: &Raw<'_>| {
+        let call = block.get("tool_use_id").and_then(|id| id.text());
+        block.get("type").is_some_and(|word| word.is("tool_result"))
+            && call.is_none_or(|call| names.find(&call).is_none_or(|name| !called.contains(&name)))
+    };
+    let record = lines.view.payload(slot)?;
+    let content = Raw::trusted(&record).at(&["message", "content"]);
+    let mut with = Vec::with_capacity(record.len());
+    let mut copied = 0;
+    for block in content.iter().flat_map(Raw::items).filter(is_stray) {
+        let at = block.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr());
+        with.extend_from_slice(record.get(copied..at).unwrap_or_default());
+        let text = Json::object().with("type", "text").with("text", format!("{STRAY}\n{}", text_of(block)).trim_end());
+        with.extend(text.to_bytes());
+        copied = at + block.bytes().len();
+    }
+    if copied == 0 {
+        return Ok(None);
+    }
+    with.extend_from_slice(record.get(copied..).unwrap_or_default());
+    let does = "keep its text as what the user handed in: an answer without its call cannot be sent".to_owned();
+    let mut mend = lines.mend(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
+    mend.splices.push(lines.replaced(slot, with));
+    Ok(Some(mend))
+}
+
+fn text_of(block: Raw<'_>) -> String {
+    let Some(content) = block.get("content") else { return String::new() };
+    match content.text() {
+        Some(text) => text.into_owned(),
+        None => {
+            let texts: Vec<String> =
+                content.items().filter_map(|part| part.get("text")?.text().map(|text| text.into_owned())).collect();
+            texts.join("\n")
+        }
+    }
+}

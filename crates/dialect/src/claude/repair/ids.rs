@@ -1,0 +1,63 @@
+//! Lines of different content that bear one id.
+
+use std::collections::HashMap;
+
+use boswell_model::json::{Json, set_member};
+use boswell_model::{Name, ProblemKind, Result, Slot};
+
+use super::{Lines, changed};
+use crate::{Confidence, Mend};
+
+/// Later lines get ids of their own; what was written below such a line follows it. One mend an id, so that none is done by half.
+pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+    let mut first: HashMap<Name, Slot> = HashMap::new();
+    let mut renamed: HashMap<Name, String> = HashMap::new();
+    let mut places: HashMap<Name, usize> = HashMap::new();
+    for (slot, head) in lines.counting() {
+        let above = head.parent.and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let twin = match head.id {
+            Some(id) => match first.get(&id).copied() {
+                Some(known) => is_twin(lines, known, slot)?.then_some(id),
+                None => {
+                    first.insert(id, slot);
+                    None
+                }
+            },
+            None => None,
+        };
+        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else { continue };
+        let mut record = lines.view.payload(slot)?.into_owned();
+        let mut put = |key: &str, value: &str| -> Result<()> {
+            record = set_member(&record, &[key], &Json::from(value).to_bytes()).map_err(|_| changed())?;
+            Ok(())
+        };
+        if let Some((_, id)) = &above {
+            put("parentUuid", id)?;
+        }
+        if let Some(id) = twin {
+            let new = lines.mending.chance.uuid_v4();
+            put("uuid", &new)?;
+            renamed.insert(id, new);
+        }
+        let place = *places.entry(owner).or_insert_with(|| {
+            let does = "give it an id of its own, and let what follows it follow that".to_owned();
+            mends.push(lines.mend(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            mends.len() - 1
+        });
+        if let Some(mend) = mends.get_mut(place) {
+            mend.splices.push(lines.replaced(slot, record));
+        }
+    }
+    Ok(())
+}
+
+fn is_twin(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
+    Ok(lines.view.payload(known)? != lines.view.payload(slot)? && !says_anew(lines, known, slot))
+}
+
+/// Whether the later line is a newer state of the same one: the client writes those on purpose, and takes the last.
+fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
+    let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else { return false };
+    // Where only the links differ, one of them is damaged, and the last one counts.
+    a.kind == b.kind && a.group == b.group && a.time == b.time
+}

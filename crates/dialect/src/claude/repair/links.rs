@@ -1,0 +1,149 @@
+//! Lines whose parent is gone, leads back to them, or was never written.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use boswell_model::json::Json;
+use boswell_model::{EntryKind, Flags, Name, ProblemKind, Result, Slot};
+
+use super::Lines;
+use super::readers::{LOST_IN_CIRCLES, STOP_AT_GAPS};
+use crate::neighbour::{Lost, Neighbours};
+use crate::{Confidence, Mend, Pair};
+
+pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+    let broken = broken(lines);
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let mut callers: HashMap<Name, BTreeSet<Slot>> = HashMap::new();
+    let mut answers: HashMap<Slot, Name> = HashMap::new();
+    for (slot, pair) in lines.mending.pairs {
+        match pair {
+            Pair::Call(call) => drop(callers.entry(*call).or_default().insert(*slot)),
+            Pair::Answer(call) => drop(answers.insert(*slot, *call)),
+        }
+    }
+    let mut group_ends: HashMap<(Name, bool), Slot> = HashMap::new();
+    let mut lost: BTreeMap<Slot, Lost> = BTreeMap::new();
+    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+        if let Some(fault) = broken.get(&slot).copied() {
+            let caller = answers.get(&slot).and_then(|call| callers.get(call)).filter(|slots| slots.len() == 1);
+            let caller = caller.and_then(|slots| slots.first().copied()).filter(|caller| *caller < slot);
+            let caller = caller.filter(|caller| lines.stands_for_its_id(*caller));
+            let part = head.group.and_then(|group| group_ends.get(&(group, lines.is_side(slot))).copied());
+            let family = head.parent.filter(|_| fault == Fault::Missing);
+            lost.insert(slot, Lost { family, known: caller.or(part) });
+        }
+        if let Some(group) = head.group {
+            group_ends.insert((group, lines.is_side(slot)), slot);
+        }
+    }
+    let near = neighbours(lines).find(&lost);
+    for (slot, fault) in broken {
+        let (parent, confidence) = near.get(&slot).copied().unwrap_or((None, Confidence::Certain));
+        mends.extend(mend(lines, slot, fault, parent, confidence)?);
+    }
+    Ok(())
+}
+
+/// What is wrong with a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Missing,
+    Circle,
+    /// No parent at all, where there must have been one.
+    Null,
+    /// The same for a prompt of a file that has lost all its links.
+    NullPrompt,
+}
+
+fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
+    let mut broken = BTreeMap::new();
+    let cycles: BTreeSet<Slot> = lines.view.tree.cycles().iter().copied().collect();
+    let mut first: [Option<Slot>; 2] = [None, None];
+    let unlinked = is_unlinked(lines);
+    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+        let side = usize::from(lines.is_side(slot));
+        let is_first = first.get_mut(side).is_some_and(|first| first.replace(slot).is_none());
+        let fault = match head.parent {
+            Some(_) if lines.is_cut(slot) => None,
+            Some(parent) if !lines.place.contains_key(&parent) => Some(Fault::Missing),
+            Some(_) if cycles.contains(&slot) => Some(Fault::Circle),
+            None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => None,
+            None if lines.is_answer(slot) => Some(Fault::Null),
+            None if unlinked && head.kind == EntryKind::User => Some(Fault::NullPrompt),
+            _ => None,
+        };
+        broken.extend(fault.map(|fault| (slot, fault)));
+    }
+    broken
+}
+
+/// Whether no line of the conversation names a parent, and there are enough of them to say so.
+fn is_unlinked(lines: &Lines<'_>) -> bool {
+    let mut main = lines.counting().filter(|(slot, _)| !lines.is_side(*slot) && !lines.is_cut(*slot));
+    let (mut count, mut answers) = (0, 0);
+    main.all(|(slot, head)| {
+        count += 1;
+        answers += usize::from(lines.is_answer(slot));
+        head.parent.is_none()
+    }) && count >= 3
+        && answers >= 1
+}
+
+fn neighbours<'a>(lines: &Lines<'a>) -> Neighbours<'a> {
+    let log = lines.view.log;
+    let mut writer = vec![None; log.heads.len()];
+    let mut up = vec![None; log.heads.len()];
+    for (slot, _) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+        if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
+            *writer = Some(lines.is_side(slot));
+            *up = if lines.is_cut(slot) { None } else { lines.parent(slot) };
+        }
+    }
+    Neighbours::new(log, writer, up)
+}
+
+fn mend(
+    lines: &Lines<'_>,
+    slot: Slot,
+    fault: Fault,
+    parent: Option<Slot>,
+    confidence: Confidence,
+) -> Result<Option<Mend>> {
+    if parent.is_none() && matches!(fault, Fault::Null | Fault::NullPrompt) {
+        return Ok(None);
+    }
+    let target = match parent {
+        Some(parent) => lines.view.log.label(parent).into_owned(),
+        None => "nothing: it is the first".to_owned(),
+    };
+    let log = lines.view.log;
+    let mut above = lines.chain.ancestors(slot).skip(1);
+    let bridged = above.find(|above| log.kind(*above) != EntryKind::Progress) == parent;
+    let (problem, does, helps, floor) = match fault {
+        Fault::Missing => {
+            (ProblemKind::MissingParent, format!("hang it below {target}"), STOP_AT_GAPS, Confidence::Certain)
+        }
+        Fault::Circle => (
+            ProblemKind::ParentCycle,
+            format!("open the circle here and hang it below {target}"),
+            LOST_IN_CIRCLES,
+            Confidence::Certain,
+        ),
+        Fault::Null | Fault::NullPrompt => (
+            ProblemKind::LostBranch,
+            format!("hang it below {target}: an answer never begins a conversation"),
+            STOP_AT_GAPS,
+            if fault == Fault::NullPrompt { Confidence::Likely } else { Confidence::Certain },
+        ),
+    };
+    let mut mend = lines.mend(problem, slot, confidence.max(floor), does);
+    // Where the newest client finds the same neighbour by itself, only the others need it.
+    if bridged && !matches!(fault, Fault::Null | Fault::NullPrompt) {
+        mend.helps = helps;
+    }
+    let id = parent.and_then(|parent| lines.id(parent));
+    mend.splices = vec![lines.set(slot, "parentUuid", &Json::from(id))?];
+    Ok(Some(mend))
+}

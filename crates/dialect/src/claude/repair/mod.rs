@@ -1,0 +1,164 @@
+//! What can be done about damaged transcripts.
+//!
+//! The newest client helps itself past much damage, older ones and the SDKs do not; each mend says whom it helps. Bytes are in
+//! order when this is asked: every record has its line.
+
+mod calls;
+mod fork;
+mod ids;
+mod leaf;
+mod links;
+mod readers;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use boswell_model::json::{Json, Object, set_member};
+use boswell_model::{EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Repair, Result, SessionView, Slot, Tip};
+
+use super::chain::{Chain, counts};
+use super::siblings;
+use crate::{Confidence, Mend, Mending, Splice};
+
+pub(super) use fork::fork;
+pub(super) use readers::{READERS, exclusive};
+
+/// Everything that could be done.
+pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
+    let lines = Lines::of(mending);
+    let mut mends = Vec::new();
+    ids::mends(&lines, &mut mends)?;
+    if !mends.is_empty() {
+        // As long as an id means two lines, no link to it can be trusted.
+        return Ok(mends);
+    }
+    links::mends(&lines, &mut mends)?;
+    calls::mends(&lines, &mut mends)?;
+    leaf::mends(&lines, &mut mends)?;
+    Ok(mends)
+}
+
+/// The lines of the branch that the client itself reaches, also those before a compaction.
+pub(super) fn reached(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+    let Some(at) = tip.slot() else { return Ok(Vec::new()) };
+    let chain = Chain::of(view.log, None);
+    let mut seen = vec![false; view.log.heads.len()];
+    let mut path = Vec::new();
+    let mut next = Some(at);
+    while let Some(slot) = next {
+        match seen.get_mut(slot.index()) {
+            Some(mark) if !*mark => *mark = true,
+            _ => break,
+        }
+        path.push(slot);
+        let before = || {
+            let head = view.log.head(slot).filter(|head| head.kind == EntryKind::Compaction)?;
+            head.parent.and_then(|parent| chain.line(parent)).filter(|parent| chain.is_alive(*parent))
+        };
+        next = chain.parent(slot).or_else(before);
+    }
+    path.reverse();
+    siblings::put_back(view, &chain, &path)
+}
+
+/// Lines of the chain, by their ids.
+struct Lines<'a> {
+    mending: &'a Mending<'a>,
+    view: SessionView<'a>,
+    chain: Chain<'a>,
+    /// The last line of each id.
+    place: HashMap<Name, Slot>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(mending: &'a Mending<'a>) -> Self {
+        let log = mending.view.log;
+        let mut place = HashMap::new();
+        for (slot, head) in log.entries().filter(|(_, head)| counts(head)) {
+            if let Some(id) = head.id {
+                place.insert(id, slot);
+            }
+        }
+        Lines { mending, view: mending.view, chain: Chain::of(log, None), place }
+    }
+
+    /// Lines of the chain in file order.
+    fn counting(&self) -> impl Iterator<Item = (Slot, &'a boswell_model::Head)> + '_ {
+        self.view.log.entries().filter(|(_, head)| counts(head))
+    }
+
+    fn parent(&self, slot: Slot) -> Option<Slot> {
+        self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
+    }
+
+    /// Whether its id leads to it: of lines with one id only the last can be hung below.
+    fn stands_for_its_id(&self, slot: Slot) -> bool {
+        let id = self.view.log.head(slot).and_then(|head| head.id);
+        id.is_none_or(|id| self.place.get(&id) == Some(&slot))
+    }
+
+    fn is_side(&self, slot: Slot) -> bool {
+        self.view.log.head(slot).is_some_and(|head| !self.chain.is_main(head))
+    }
+
+    fn id(&self, slot: Slot) -> Option<&'a str> {
+        let log = self.view.log;
+        log.head(slot)?.id.map(|id| log.names.text(id))
+    }
+
+    /// The record with another value of a member.
+    fn set(&self, slot: Slot, key: &str, value: &Json) -> Result<Splice> {
+        let record = self.view.payload(slot)?;
+        let with = set_member(&record, &[key], &value.to_bytes()).map_err(|_| changed())?;
+        Ok(self.replaced(slot, with))
+    }
+
+    fn replaced(&self, slot: Slot, with: Vec<u8>) -> Splice {
+        let (at, len) = self.view.log.head(slot).map_or((0, 0), |head| (head.at, head.len));
+        Splice { at, len, with }
+    }
+
+    /// Where a line added behind that of an entry begins.
+    fn behind(&self, slot: Slot, line: Vec<u8>) -> Splice {
+        let end = self.view.log.head(slot).map_or(0, |head| head.at + head.len);
+        Splice::insert(end, [b"\n".as_slice(), &line].concat())
+    }
+
+    /// A line added at the end of the file.
+    fn at_end(&self, line: &Json) -> Splice {
+        let log = self.view.log;
+        let lead: &[u8] = if log.ended { b"" } else { b"\n" };
+        Splice::insert(log.bytes, [lead, &line.to_bytes(), b"\n"].concat())
+    }
+
+    fn object<T>(&self, slot: Slot, ask: impl FnOnce(&Object<'_>) -> T) -> Result<Option<T>> {
+        self.view.with_object(slot, ask)
+    }
+
+    fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
+        let line = self.view.log.head(slot).map(|head| u64::from(head.line));
+        Mend {
+            problem,
+            line,
+            slot: Some(slot),
+            repair: Repair::Fork,
+            confidence,
+            does,
+            helps: &[],
+            splices: Vec::new(),
+        }
+    }
+
+    fn is_answer(&self, slot: Slot) -> bool {
+        matches!(self.view.log.kind(slot), EntryKind::Assistant | EntryKind::ToolResult)
+    }
+
+    fn is_cut(&self, slot: Slot) -> bool {
+        self.view.log.head(slot).is_some_and(|head| head.flags.has(Flags::CUT))
+    }
+}
+
+fn changed() -> Error {
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").hinting("run the command again")
+}

@@ -1,0 +1,144 @@
+//! Who reads transcripts, and what each loses to which damage: measured, see `docs/dialects/claude.md`.
+
+use boswell_model::ProblemKind::{
+    DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, MissingParent, MissingResult, NotJson, NulBytes,
+    OrphanResult, ParentCycle, TornTail,
+};
+use boswell_model::{Flags, Result, Slot};
+
+use super::super::tip;
+use super::Lines;
+use crate::{KnownReader, Mending};
+
+/// Those that stop at a parent that is not there.
+pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
+/// Those that a circle of parents confuses.
+pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
+/// Those that hand out a call without an answer at the end of a session as it is.
+pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
+/// The versions that take the branch with the newest time for the current one, not the one written last.
+const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
+
+/// Known readers. The SDKs read without a client.
+pub(in super::super) const READERS: &[KnownReader] = &[
+    KnownReader {
+        name: "2.1.17",
+        title: "Claude Code 2.1.17",
+        version: Some([2, 1, 17]),
+        loses: &[
+            (MissingParent, "everything before the gap"),
+            (ParentCycle, "everything: it never comes back"),
+            (GluedRecords, "both records, and everything before them"),
+            (NotJson, "a record that shares its line with other bytes"),
+            (NulBytes, "a record behind NULs"),
+            (TornTail, "the next record, which it glues to the torn one"),
+            (MissingResult, "the call"),
+            (OrphanResult, "every further request: the answer is sent without its call"),
+            (LostBranch, "the branch"),
+        ],
+    },
+    KnownReader {
+        name: "2.1.50",
+        title: "Claude Code 2.1.50",
+        version: Some([2, 1, 50]),
+        loses: &[
+            (MissingParent, "everything before the gap"),
+            (ParentCycle, "everything before the circle"),
+            (GluedRecords, "both records, and everything before them"),
+            (NotJson, "a record that shares its line with other bytes"),
+            (NulBytes, "a record behind NULs"),
+            (TornTail, "the next record, which it glues to the torn one"),
+            (MissingResult, "the call"),
+            (OrphanResult, "every further request: the answer is sent without its call"),
+            (LostBranch, "the branch"),
+        ],
+    },
+    KnownReader {
+        name: "2.1.150",
+        title: "Claude Code 2.1.150",
+        version: Some([2, 1, 150]),
+        loses: &[
+            (GluedRecords, "all but the first record of the line"),
+            (NotJson, "a record that shares its line with other bytes"),
+            (NulBytes, "a record behind NULs"),
+            (TornTail, "the next record, which it glues to the torn one"),
+            (MissingResult, "the call"),
+            (OrphanResult, "the answer"),
+            (LostBranch, "the branch"),
+        ],
+    },
+    KnownReader {
+        name: "2.1.325",
+        title: "Claude Code 2.1.325",
+        version: Some([2, 1, 325]),
+        loses: &[
+            (GluedRecords, "all but the first record of the line"),
+            (NotJson, "a record that shares its line with other bytes"),
+            (NulBytes, "a record behind NULs"),
+            (MissingResult, "the call, unless it ends the session"),
+            (OrphanResult, "the answer"),
+            (DuplicateCall, "the second call"),
+            (DuplicateId, "all but the last of the lines"),
+            (LostBranch, "the branch"),
+        ],
+    },
+    KnownReader {
+        name: "sdk-py",
+        title: "Claude Agent SDK for Python 0.2",
+        version: None,
+        loses: &[
+            (MissingParent, "everything before the gap"),
+            (ParentCycle, "the order of messages"),
+            (GluedRecords, "both records, and everything before them"),
+            (NotJson, "a record that shares its line with other bytes, and everything before it"),
+            (NulBytes, "a record behind NULs, and everything before it"),
+            (TornTail, "the title or tag that it glues to the torn record"),
+            (InvalidUtf8, "the session: it stops with an exception"),
+            (DuplicateId, "all but the last of the lines"),
+            (LostBranch, "the branch"),
+        ],
+    },
+    KnownReader {
+        name: "sdk-ts",
+        title: "Claude Agent SDK for TypeScript 0.3",
+        version: None,
+        loses: &[
+            (MissingParent, "everything before the gap"),
+            (ParentCycle, "the order of messages"),
+            (GluedRecords, "both records, and everything before them"),
+            (NotJson, "a record that shares its line with other bytes, and everything before it"),
+            (TornTail, "the title or tag that it glues to the torn record"),
+            (DuplicateId, "all but the last of the lines"),
+            (LostBranch, "the branch"),
+        ],
+    },
+];
+
+/// Old versions resume the branch with the newest time, new ones the one written last: one file cannot please both if they differ.
+pub(in super::super) fn exclusive(mending: &Mending<'_>, goals: &[&'static str]) -> Result<Option<String>> {
+    let old = goals.iter().find(|goal| BY_TIME.contains(goal));
+    let new = goals.iter().rev().find(|goal| !BY_TIME.contains(goal) && !goal.starts_with("sdk-"));
+    let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
+    let lines = Lines::of(mending);
+    let Some(written) = tip::tip(&mending.view)?.slot().and_then(|slot| lines.chain.message(slot)) else {
+        return Ok(None);
+    };
+    let dated = newest_end(&lines).and_then(|slot| lines.chain.message(slot));
+    Ok(dated.filter(|dated| *dated != written).map(|dated| {
+        let label = |slot: Slot| mending.view.log.label(slot).into_owned();
+        format!(
+            "{old} goes on from {}, the end with the newest time; {new} from {}, the end written last",
+            label(dated),
+            label(written)
+        )
+    }))
+}
+
+fn newest_end(lines: &Lines<'_>) -> Option<Slot> {
+    let has_child = lines.chain.has_child();
+    let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
+    let shown = |slot: &Slot| lines.view.log.head(*slot).is_some_and(|head| !head.flags.has(Flags::SIDECHAIN));
+    let ends =
+        lines.chain.in_order().filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
+    ends.max_by_key(|slot| lines.view.log.head(*slot).and_then(|head| head.time))
+}

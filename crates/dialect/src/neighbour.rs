@@ -1,0 +1,117 @@
+//! Finds the entry that another one was written below when its own link is gone.
+//!
+//! An agent writes each entry below the one where it stands, so the neighbour is the end of the branch that was written last.
+//! Where one branch alone is open at that point of the file there is no doubt; where several are, the nearest stands out.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use boswell_model::{EntryKind, Log, Name, Slot};
+
+use crate::Confidence;
+
+/// The entries of a log as far as they can be below each other.
+#[derive(Debug)]
+pub(crate) struct Neighbours<'a> {
+    log: &'a Log,
+    /// For every entry whether it is part of the tree, and of which writer's: the conversation, or a side chain.
+    writer: Vec<Option<bool>>,
+    up: Vec<Option<Slot>>,
+    /// Whether some parent stands behind its child: only then can an earlier entry hang below a later one.
+    forward: bool,
+}
+
+/// What is known of an entry whose link is gone.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lost {
+    /// The parent that it named and that is missing: entries that name the same one stay together.
+    pub(crate) family: Option<Name>,
+    /// The entry that it belongs to for another reason.
+    pub(crate) known: Option<Slot>,
+}
+
+/// How far the ancestors of a candidate are looked at.
+const FARTHEST: usize = 100_000;
+
+impl<'a> Neighbours<'a> {
+    /// `writer` says of every entry whether it is part of the tree and whether it belongs to a side chain; `up` is its parent.
+    pub(crate) fn new(log: &'a Log, writer: Vec<Option<bool>>, up: Vec<Option<Slot>>) -> Self {
+        let forward = up.iter().enumerate().any(|(at, up)| up.is_some_and(|up| up.index() >= at));
+        Neighbours { log, writer, up, forward }
+    }
+
+    /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own links are not looked at.
+    pub(crate) fn find(&self, lost: &BTreeMap<Slot, Lost>) -> HashMap<Slot, (Option<Slot>, Confidence)> {
+        let mut up = self.up.clone();
+        lost.keys().for_each(|slot| set(&mut up, *slot, None));
+        let mut found = HashMap::new();
+        let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
+        let mut ends = [Ends::default(), Ends::default()];
+        for (slot, head) in self.log.entries() {
+            let Some(side) = self.writer.get(slot.index()).copied().flatten() else { continue };
+            let ends = if side { &mut ends[1] } else { &mut ends[0] };
+            if let Some(lost) = lost.get(&slot) {
+                let free = |above: &Slot| *above != slot && (!self.forward || !hangs_below(&up, *above, slot));
+                let brothers = lost.family.and_then(|family| adopted.get(&family).copied());
+                let (near, confidence) = match (lost.known.filter(free), brothers) {
+                    (Some(known), _) => (Some(known), Confidence::Certain),
+                    (None, Some(brothers)) if brothers.as_ref().is_none_or(free) => (brothers, Confidence::Likely),
+                    _ => self.nearest(&up, ends, slot),
+                };
+                if let Some(family) = lost.family.filter(|_| lost.known.is_none()) {
+                    adopted.entry(family).or_insert(near);
+                }
+                set(&mut up, slot, near);
+                found.insert(slot, (near, confidence));
+            }
+            if head.kind == EntryKind::Progress {
+                continue;
+            }
+            if let Some(above) = up.get(slot.index()).copied().flatten() {
+                ends.open.remove(&above);
+            }
+            // Of parallel answers the conversation goes on from one; the others are no open ends.
+            if let Some(last) = ends.order.last().filter(|last| self.log.kind(**last) == EntryKind::ToolResult) {
+                ends.open.remove(last);
+            }
+            ends.open.insert(slot);
+            ends.order.push(slot);
+        }
+        found
+    }
+
+    fn nearest(&self, up: &[Option<Slot>], ends: &Ends, slot: Slot) -> (Option<Slot>, Confidence) {
+        let free = |candidate: &&Slot| !self.forward || !hangs_below(up, **candidate, slot);
+        match ends.order.iter().rev().find(free) {
+            None => (None, Confidence::Certain),
+            Some(near) => {
+                let alone = ends.open.len() == 1 && ends.open.contains(near);
+                (Some(*near), if alone { Confidence::Certain } else { Confidence::Likely })
+            }
+        }
+    }
+}
+
+/// The branches that are open at a point of the file.
+#[derive(Default)]
+struct Ends {
+    open: BTreeSet<Slot>,
+    order: Vec<Slot>,
+}
+
+fn hangs_below(up: &[Option<Slot>], slot: Slot, above: Slot) -> bool {
+    let mut at = Some(slot);
+    for _ in 0..FARTHEST {
+        match at {
+            None => return false,
+            Some(slot) if slot == above => return true,
+            Some(slot) => at = up.get(slot.index()).copied().flatten(),
+        }
+    }
+    true
+}
+
+fn set(list: &mut [Option<Slot>], slot: Slot, value: Option<Slot>) {
+    if let Some(place) = list.get_mut(slot.index()) {
+        *place = value;
+    }
+}

@@ -1,0 +1,98 @@
+//! The record that describes the session: brought to the front, completed, or made anew from what is left.
+
+use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
+
+use super::super::head::is_slot;
+use super::super::shape::{Shape, header};
+use super::Entries;
+use crate::{Confidence, Mend, Splice};
+
+/// No header is longer; more of a torn one is not looked at.
+const LONGEST: u64 = 1 << 16;
+
+pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+    let log = entries.view.log;
+    if let Some(mark) = log.gaps.iter().find(|gap| gap.kind == SpanKind::Gap(Gap::Bom)) {
+        let does = "drop the byte order mark: with it the header cannot be read".to_owned();
+        let splices = vec![Splice { at: mark.at, len: mark.len, with: Vec::new() }];
+        mends.push(Mend {
+            problem: ProblemKind::BadHeader,
+            line: Some(1),
+            slot: None,
+            repair: Repair::Rewrite,
+            confidence: Confidence::Certain,
+            does,
+            helps: &[],
+            splices,
+        });
+    }
+    let Some((first, _)) = log.entries().find(|(_, head)| head.kind != EntryKind::Title) else { return Ok(()) };
+    // Before everything, also before what is left of a torn one: pi looks at the first line alone. Only oh-my-pi's slot for the
+    // title stays where it is.
+    let after_slot = log.entries().find(|(slot, _)| !is_slot(log.word(*slot))).filter(|(slot, _)| *slot > Slot(0));
+    let front = after_slot.map_or(0, |(_, head)| head.at);
+    match header(log) {
+        Some(slot) if slot == first => mends.extend(nameless(entries, slot)?),
+        Some(slot) => {
+            let does = "bring the header to the front".to_owned();
+            let mut mend = entries.mend(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+            mend.repair = Repair::Rewrite;
+            let record = entries.view.payload(slot)?;
+            mend.splices = vec![
+                Splice::insert(front, [&record[..], b"\n"].concat()),
+                // Its line stays, blank: nothing else stands on it by now.
+                entries.replaced(slot, Vec::new()),
+            ];
+            mends.push(mend);
+        }
+        None => {
+            let does = "make a header from what is left of the old one, the file's name and the first entry".to_owned();
+            let mut mend = entries.mend(ProblemKind::BadHeader, first, Confidence::Likely, does);
+            let line = made(entries, first)?;
+            mend.splices = vec![Splice::insert(front, [line, b"\n".to_vec()].concat())];
+            mends.push(mend);
+        }
+    }
+    Ok(())
+}
+
+fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
+    let has_id = |record: &[u8]| Raw::trusted(record).get("id").is_some_and(|id| id.kind() == Kind::String);
+    if has_id(&entries.view.payload(slot)?) {
+        return Ok(None);
+    }
+    let id = entries.mending.located.id.as_str();
+    let does = format!("give the header the id {id} of the file's name");
+    let mut mend = entries.mend(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+    mend.splices = vec![entries.set(slot, "id", &Json::from(id))?];
+    Ok(Some(mend))
+}
+
+fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
+    let log = entries.view.log;
+    let torn = log.gaps.iter().find(|gap| gap.kind == SpanKind::Gap(Gap::Garbage));
+    let first_at = log.head(first).map_or(0, |head| head.at);
+    let torn = match torn.filter(|gap| gap.at < first_at) {
+        Some(gap) => entries.view.payloads.payload(gap.at, gap.len.min(LONGEST))?.into_owned(),
+        None => Vec::new(),
+    };
+    let time =
+        entries.view.with_object(first, |entry| entry.text("timestamp").map(|time| time.into_owned()))?.flatten();
+    let version = (Shape::of(log) == Shape::Tree).then_some(3);
+    let header = Json::object()
+        .with("type", "session")
+        .with_some("version", version)
+        .with("id", left_of(&torn, "id").unwrap_or_else(|| entries.mending.located.id.clone()))
+        .with_some("timestamp", left_of(&torn, "timestamp").or(time))
+        .with("cwd", left_of(&torn, "cwd").or_else(|| entries.mending.facts.project.clone()).unwrap_or_default());
+    Ok(header.to_bytes())
+}
+
+/// The string that a torn header says of a key, if it is whole.
+fn left_of(torn: &[u8], key: &str) -> Option<String> {
+    let mark = format!("\"{key}\":\"");
+    let at = memchr::memmem::find(torn, mark.as_bytes())? + mark.len() - 1;
+    let end = boswell_model::json::value_end(torn, at).ok()?;
+    Raw::parse(torn.get(at..end)?).ok()?.text().map(|text| text.into_owned())
+}

@@ -1,0 +1,190 @@
+//! What can be done about damaged sessions of the family.
+//!
+//! None of its programs helps itself: a walk ends at a parent that is not there, a circle is walked for ever, and a file
+//! without a proper header is replaced by an empty one.
+
+mod calls;
+mod fork;
+mod header;
+mod ids;
+mod links;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use boswell_model::json::{Json, set_member};
+use boswell_model::{
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Repair, Result, SessionView, Slot, SpanKind, Tip,
+};
+
+use super::shape::{Shape, is_entry};
+use super::{Flavour, Pi};
+use crate::{Confidence, KnownReader, Mend, Mending, Splice};
+
+pub(super) use fork::fork;
+
+const LOSES: &[(ProblemKind, &str)] = &[
+    (ProblemKind::MissingParent, "everything before the gap"),
+    (ProblemKind::ParentCycle, "everything: it never comes back"),
+    (ProblemKind::NotJson, "a record that shares its line with other bytes, and everything before it"),
+    (ProblemKind::NulBytes, "a record behind NULs, and everything before it"),
+    (ProblemKind::TornTail, "the next record, which it glues to the torn one"),
+    (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
+    (ProblemKind::DuplicateId, "what was written below the first of the entries"),
+    (ProblemKind::MissingId, "everything before the entry"),
+];
+
+const LOSES_GLUED: &[(ProblemKind, &str)] = &[
+    (ProblemKind::MissingParent, "everything before the gap"),
+    (ProblemKind::ParentCycle, "everything: it never comes back"),
+    (ProblemKind::GluedRecords, "both records, and everything before them"),
+    (ProblemKind::NotJson, "a record that shares its line with other bytes, and everything before it"),
+    (ProblemKind::NulBytes, "a record behind NULs, and everything before it"),
+    (ProblemKind::TornTail, "the next record, which it glues to the torn one"),
+    (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
+    (ProblemKind::DuplicateId, "what was written below the first of the entries"),
+    (ProblemKind::MissingId, "everything before the entry"),
+];
+
+/// Known readers of the family.
+pub(super) const READERS: &[KnownReader] = &[
+    KnownReader { name: "pi", title: "pi", version: None, loses: LOSES_GLUED },
+    KnownReader { name: "omp", title: "oh-my-pi", version: None, loses: LOSES },
+    KnownReader { name: "xcsh", title: "xcsh", version: None, loses: LOSES },
+];
+
+/// Everything that could be done.
+pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
+    let entries = Entries::of(mending);
+    let mut mends = Vec::new();
+    header::mends(&entries, &mut mends)?;
+    if Shape::of(mending.view.log) != Shape::Line {
+        ids::missing(&entries, &mut mends)?;
+        let before = mends.len();
+        ids::doubled(&entries, &mut mends)?;
+        // As long as an id means two entries, no link to it can be trusted.
+        if mends.len() == before {
+            links::mends(&entries, &mut mends)?;
+            calls::mends(&entries, &mut mends)?;
+        }
+    }
+    Ok(mends)
+}
+
+/// The entries that the programs themselves reach: a line counts if it holds one record and nothing else.
+pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+    let log = view.log;
+    let glued_lines = matches!(pi.flavour(), Flavour::Pi | Flavour::Boswell);
+    let mut spoilt: Vec<u64> = log
+        .gaps
+        .iter()
+        .filter(|gap| matches!(gap.kind, SpanKind::Gap(Gap::Nul | Gap::Garbage | Gap::Pending | Gap::Bom)))
+        .map(|gap| gap.line)
+        .collect();
+    if glued_lines {
+        spoilt.extend(log.heads.iter().filter(|head| head.flags.has(Flags::GLUED)).map(|head| u64::from(head.line)));
+    }
+    spoilt.sort_unstable();
+    let seen = |head: &Head| is_entry(head) && spoilt.binary_search(&u64::from(head.line)).is_err();
+    if Shape::of(log) != Shape::Tree {
+        let path = super::shape::agent_path(view, tip);
+        return Ok(path.into_iter().filter(|slot| log.head(*slot).is_some_and(seen)).collect());
+    }
+    let mut place: HashMap<Name, Slot> = HashMap::new();
+    for (slot, head) in log.entries().filter(|(_, head)| seen(head)) {
+        if let Some(id) = head.id {
+            place.insert(id, slot);
+        }
+    }
+    let from =
+        |slot: Slot| log.slots().rev().skip_while(move |it| *it > slot).find(|it| log.head(*it).is_some_and(seen));
+    let mut at = tip.slot().and_then(from);
+    let mut path = Vec::new();
+    while let Some(slot) = at.filter(|_| path.len() <= log.heads.len()) {
+        path.push(slot);
+        at = log.head(slot).and_then(|head| head.parent).and_then(|parent| place.get(&parent).copied());
+    }
+    // A circle is never left: nothing is reached.
+    if path.len() > log.heads.len() {
+        path.clear();
+    }
+    path.reverse();
+    Ok(path)
+}
+
+struct Entries<'a> {
+    mending: &'a Mending<'a>,
+    view: SessionView<'a>,
+    /// The last entry of each id.
+    place: HashMap<Name, Slot>,
+}
+
+impl<'a> Entries<'a> {
+    fn of(mending: &'a Mending<'a>) -> Self {
+        let mut place = HashMap::new();
+        for (slot, head) in mending.view.log.entries().filter(|(_, head)| is_entry(head)) {
+            if let Some(id) = head.id {
+                place.insert(id, slot);
+            }
+        }
+        Entries { mending, view: mending.view, place }
+    }
+
+    fn all(&self) -> impl DoubleEndedIterator<Item = (Slot, &'a Head)> + '_ {
+        self.view.log.entries().filter(|(_, head)| is_entry(head))
+    }
+
+    /// Whether its id leads to it: of entries with one id only the last can be hung below.
+    fn stands_for_its_id(&self, slot: Slot) -> bool {
+        let id = self.view.log.head(slot).and_then(|head| head.id);
+        id.is_none_or(|id| self.place.get(&id) == Some(&slot))
+    }
+
+    fn parent(&self, slot: Slot) -> Option<Slot> {
+        self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
+    }
+
+    fn id(&self, slot: Slot) -> Option<&'a str> {
+        let log = self.view.log;
+        log.head(slot)?.id.map(|id| log.names.text(id))
+    }
+
+    /// A new id in the form of the family.
+    fn new_id(&self) -> String {
+        self.mending.chance.hex16().chars().take(8).collect()
+    }
+
+    fn set(&self, slot: Slot, key: &str, value: &Json) -> Result<Splice> {
+        let record = self.view.payload(slot)?;
+        let with = set_member(&record, &[key], &value.to_bytes()).map_err(|_| changed())?;
+        Ok(self.replaced(slot, with))
+    }
+
+    fn replaced(&self, slot: Slot, with: Vec<u8>) -> Splice {
+        let (at, len) = self.view.log.head(slot).map_or((0, 0), |head| (head.at, head.len));
+        Splice { at, len, with }
+    }
+
+    fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
+        let line = self.view.log.head(slot).map(|head| u64::from(head.line));
+        Mend {
+            problem,
+            line,
+            slot: Some(slot),
+            repair: Repair::Fork,
+            confidence,
+            does,
+            helps: &[],
+            splices: Vec::new(),
+        }
+    }
+
+    fn kind(&self, slot: Slot) -> EntryKind {
+        self.view.log.kind(slot)
+    }
+}
+
+fn changed() -> Error {
+    Error::new(ErrorKind::Conflict, "the session changed while it was read").hinting("run the command again")
+}

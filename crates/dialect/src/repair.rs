@@ -1,0 +1,294 @@
+//! Mending: what could be done about a damaged session, as data.
+//!
+//! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change. Nothing is changed here: the
+//! store puts mends together to a [`Patch`], reads the result before anything is written, and lets the runner write it.
+
+use boswell_model::{Facts, Name, ProblemKind, Repair, SessionView, Slot};
+
+use crate::{Chance, Located};
+
+/// How sure it is that a mend does what the agent would have written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// There is one candidate.
+    Certain,
+    /// There are several, and one stands out.
+    Likely,
+    /// A choice that only a person can make.
+    Guess,
+}
+
+impl Confidence {
+    /// The word that stands for it in output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Confidence::Certain => "certain",
+            Confidence::Likely => "likely",
+            Confidence::Guess => "guess",
+        }
+    }
+}
+
+/// Bytes that take the place of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Splice {
+    /// Where the old ones begin.
+    pub at: u64,
+    /// How many there are.
+    pub len: u64,
+    /// The new ones.
+    pub with: Vec<u8>,
+}
+
+impl Splice {
+    /// Adds bytes before the one at `at`.
+    pub fn insert(at: u64, with: impl Into<Vec<u8>>) -> Self {
+        Splice { at, len: 0, with: with.into() }
+    }
+
+    /// Where the old bytes end.
+    pub fn end(&self) -> u64 {
+        self.at + self.len
+    }
+}
+
+/// One thing that could be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mend {
+    /// The problem that it is about.
+    pub problem: ProblemKind,
+    /// Line of the problem.
+    pub line: Option<u64>,
+    /// Entry of the problem.
+    pub slot: Option<Slot>,
+    /// What kind of repair it is.
+    pub repair: Repair,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What it does, in one clause.
+    pub does: String,
+    /// Names of the readers that it helps; none named means all.
+    pub helps: &'static [&'static str],
+    /// What it changes.
+    pub splices: Vec<Splice>,
+}
+
+/// What a dialect is told about the session to be mended.
+#[derive(Clone, Copy)]
+pub struct Mending<'a> {
+    /// Where it is.
+    pub located: &'a Located,
+    /// Its log.
+    pub view: SessionView<'a>,
+    /// What is known of it.
+    pub facts: &'a Facts,
+    /// Its calls and answers.
+    pub pairs: &'a [(Slot, Pair)],
+    /// New ids.
+    pub chance: &'a dyn Chance,
+}
+
+impl std::fmt::Debug for Mending<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mending").field("located", self.located).finish_non_exhaustive()
+    }
+}
+
+/// A call of a tool or an answer to one, by the id of the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pair {
+    /// The entry makes the call.
+    Call(Name),
+    /// The entry answers it.
+    Answer(Name),
+}
+
+/// A program that reads sessions of a dialect, and what it loses to which problem.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownReader {
+    /// Its name on the command line: a version, or a short word.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Its version, for those that are versions of the agent itself, oldest first.
+    pub version: Option<[u32; 3]>,
+    /// What it loses to a problem.
+    pub loses: &'static [(ProblemKind, &'static str)],
+}
+
+impl KnownReader {
+    /// What it loses to a problem.
+    pub fn loss(&self, problem: ProblemKind) -> Option<&'static str> {
+        self.loses.iter().find(|(kind, _)| *kind == problem).map(|(_, loss)| *loss)
+    }
+}
+
+/// Where a repaired fork goes, and what makes it a session of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkPlace {
+    /// Id of the new session.
+    pub id: String,
+    /// Key of its log.
+    pub key: String,
+    /// Its own id, and where it comes from, put into the records.
+    pub splices: Vec<Splice>,
+}
+
+/// A piece of a patched file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes of the file before.
+    Old {
+        /// Where they begin.
+        at: u64,
+        /// How many.
+        len: u64,
+    },
+    /// New bytes.
+    New(Vec<u8>),
+}
+
+impl Piece {
+    fn len(&self) -> u64 {
+        match self {
+            Piece::Old { len, .. } => *len,
+            Piece::New(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// A part of it.
+    fn part(&self, from: u64, to: u64) -> Piece {
+        match self {
+            Piece::Old { at, .. } => Piece::Old { at: at + from, len: to - from },
+            Piece::New(bytes) => {
+                let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+                Piece::New(bytes.get(cut(from)..cut(to)).unwrap_or_default().to_vec())
+            }
+        }
+    }
+}
+
+/// A file told as pieces of the one before and new bytes between them, so that a large one need not be in memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patch {
+    pieces: Vec<Piece>,
+}
+
+impl Patch {
+    /// A file of that length as it is.
+    pub fn whole(len: u64) -> Self {
+        let mut patch = Patch::default();
+        patch.push(Piece::Old { at: 0, len });
+        patch
+    }
+
+    /// Its pieces, in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Its length.
+    pub fn len(&self) -> u64 {
+        self.pieces.iter().map(Piece::len).sum()
+    }
+
+    /// Whether nothing is left.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether the file of that length stays as it is.
+    pub fn is_unchanged(&self, len: u64) -> bool {
+        *self == Patch::whole(len)
+    }
+
+    /// What is added, if bytes at the end of a file of that length are all that it adds.
+    pub fn added(&self, len: u64) -> Option<&[u8]> {
+        match self.pieces.as_slice() {
+            [Piece::Old { at: 0, len: old }, Piece::New(bytes)] if *old == len => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The same with further splices, whose places are those of this patch's result. They must not overlap; their order is that
+    /// of their places, and of two at one place the first comes first.
+    #[must_use]
+    pub fn spliced(&self, splices: &[Splice]) -> Patch {
+        let mut sorted: Vec<&Splice> = splices.iter().collect();
+        sorted.sort_by_key(|splice| splice.at);
+        let mut out = Patch::default();
+        let mut at = 0;
+        let mut reached = (0, 0);
+        for splice in sorted {
+            reached = self.copy(reached, at, splice.at.max(at), &mut out);
+            out.push(Piece::New(splice.with.clone()));
+            at = at.max(splice.end());
+        }
+        self.copy(reached, at, u64::MAX, &mut out);
+        out
+    }
+
+    /// Copies a stretch, looking from the piece of this number and place on; gives those of the piece where it ends.
+    fn copy(&self, reached: (usize, u64), from: u64, to: u64, out: &mut Patch) -> (usize, u64) {
+        let (mut number, mut start) = reached;
+        while let Some(piece) = self.pieces.get(number).filter(|_| start < to) {
+            let end = start + piece.len();
+            let (low, high) = (from.max(start), to.min(end));
+            if low < high {
+                out.push(piece.part(low - start, high - start));
+            }
+            if end > to {
+                break;
+            }
+            (number, start) = (number + 1, end);
+        }
+        (number, start)
+    }
+
+    fn push(&mut self, piece: Piece) {
+        match (self.pieces.last_mut(), piece) {
+            (_, piece) if piece.len() == 0 => {}
+            (Some(Piece::Old { at, len }), Piece::Old { at: next, len: more }) if *at + *len == next => *len += more,
+            (Some(Piece::New(bytes)), Piece::New(more)) => bytes.extend_from_slice(&more),
+            (_, piece) => self.pieces.push(piece),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(patch: &Patch, old: &str) -> String {
+        let part = |piece: &Piece| match piece {
+            Piece::Old { at, len } => old[*at as usize..(*at + *len) as usize].to_owned(),
+            Piece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+        };
+        patch.pieces().iter().map(part).collect()
+    }
+
+    #[test]
+    fn splices_of_splices_are_splices_of_the_file() {
+        let old = "one two three";
+        let first = Patch::whole(13).spliced(&[
+            Splice { at: 4, len: 3, with: b"2222".to_vec() },
+            Splice::insert(13, *b"!"),
+            Splice::insert(0, *b"> "),
+        ]);
+        assert_eq!(text(&first, old), "> one 2222 three!");
+        let second =
+            first.spliced(&[Splice { at: 7, len: 2, with: b"xx".to_vec() }, Splice { at: 0, len: 2, with: vec![] }]);
+        assert_eq!(text(&second, old), "one 2xx2 three!");
+        assert_eq!(second.len(), 15);
+    }
+
+    #[test]
+    fn what_only_adds_is_told_from_what_changes() {
+        let whole = Patch::whole(5);
+        assert!(whole.is_unchanged(5) && whole.spliced(&[]).is_unchanged(5));
+        let added = whole.spliced(&[Splice::insert(5, *b"a"), Splice::insert(5, *b"b")]);
+        assert_eq!(added.added(5), Some(&b"ab"[..]));
+        assert_eq!(whole.spliced(&[Splice::insert(4, *b"a")]).added(5), None);
+        assert!(Patch::whole(0).is_empty());
+    }
+}

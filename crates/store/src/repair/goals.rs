@@ -1,0 +1,70 @@
+//! Whom a repair is for.
+
+use boswell_dialect::{Dialect, KnownReader};
+use boswell_model::{Error, ErrorKind, Result};
+
+/// The readers that a plan serves: the version that wrote the file, everything newer, and those asked for.
+pub(super) fn goals(dialect: &dyn Dialect, written_by: Option<&str>, asked: &[String]) -> Result<Vec<&'static str>> {
+    let readers = dialect.readers();
+    let versions: Vec<[u32; 3]> = readers.iter().filter_map(|reader| reader.version).collect();
+    let wrote = written_by.and_then(version);
+    // The newest known version that is no newer than the writer; an unknown writer is taken for the newest.
+    let from = match wrote {
+        Some(wrote) => versions.iter().rev().find(|version| **version <= wrote).or(versions.first()),
+        None => versions.last(),
+    };
+    let is_own = |reader: &KnownReader| match (reader.version, from) {
+        (Some(version), Some(from)) => version >= *from,
+        (None, None) => true,
+        _ => false,
+    };
+    for name in asked {
+        if !readers.iter().any(|reader| reader.name == name) {
+            let known: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
+            let error = Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` is no known reader of {}", name.escape_debug(), dialect.title()),
+            );
+            return Err(match known.as_slice() {
+                [] => error.hinting("leave out --for: nothing is known about readers of this dialect"),
+                known => error.hinting(format!("known are {}", known.join(", "))),
+            });
+        }
+    }
+    let wanted = |reader: &&KnownReader| is_own(reader) || asked.iter().any(|name| name == reader.name);
+    Ok(readers.iter().filter(wanted).map(|reader| reader.name).collect())
+}
+
+fn version(text: &str) -> Option<[u32; 3]> {
+    let mut parts = text.split('.').map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>());
+    let mut next = || parts.next().and_then(|part| part.parse().ok());
+    Some([next()?, next()?, next().unwrap_or(0)])
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_dialect::claude::Claude;
+
+    use super::*;
+
+    fn names(written_by: Option<&str>, asked: &[&str]) -> Vec<&'static str> {
+        let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
+        goals(&Claude, written_by, &asked).unwrap()
+    }
+
+    #[test]
+    fn the_writer_and_everything_newer_are_goals_and_others_on_request() {
+        assert_eq!(names(Some("2.1.325"), &[]), ["2.1.325"]);
+        assert_eq!(names(Some("2.1.400"), &[]), ["2.1.325"]);
+        assert_eq!(names(Some("2.1.60"), &[]), ["2.1.50", "2.1.150", "2.1.325"]);
+        assert_eq!(names(Some("1.0.128"), &[]), ["2.1.17", "2.1.50", "2.1.150", "2.1.325"]);
+        assert_eq!(names(None, &["sdk-py"]), ["2.1.325", "sdk-py"]);
+        assert_eq!(names(Some("dev"), &[]), ["2.1.325"]);
+    }
+
+    #[test]
+    fn an_unknown_goal_is_an_error_that_names_the_known_ones() {
+        let error = goals(&Claude, None, &["netscape".to_owned()]).unwrap_err();
+        assert!(error.hint().is_some_and(|hint| hint.contains("2.1.50, ")), "{error}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Repair: what `check` found is mended, so that the agent itself resumes with everything that is in the file.
+//!
+//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines: both in place, in one
+//! operation. *Change* alters records, and goes into a fork beside the untouched original unless the caller insists. Everything is
+//! played through on a patched view of the file first: a plan whose result would lose a record, reach less than before or need
+//! mending again is refused before a byte is written, and the written file is looked at once more.
+
+mod bytes;
+mod carry;
+mod goals;
+#[cfg(test)]
+mod lab;
+mod late;
+mod patched;
+mod verify;
+mod workbench;
+
+use boswell_dialect::{Confidence, Located};
+use boswell_model::{ProblemKind, Repair, Result};
+
+use crate::{Operation, Store};
+use workbench::Workbench;
+
+pub(crate) use verify::reach;
+
+/// What a repair is to do.
+#[derive(Debug, Clone)]
+pub struct RepairRequest {
+    /// Takes steps that are at least this sure.
+    pub level: Confidence,
+    /// Readers that are to lose nothing, besides the version that wrote the file and newer ones.
+    pub goals: Vec<String>,
+    /// Takes exactly these steps, by their numbers, whatever their confidence.
+    pub steps: Vec<usize>,
+    /// Changes records in place instead of into a fork; one step at a time.
+    pub in_place: bool,
+}
+
+impl Default for RepairRequest {
+    fn default() -> Self {
+        RepairRequest { level: Confidence::Certain, goals: Vec::new(), steps: Vec::new(), in_place: false }
+    }
+}
+
+/// One thing that a repair would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairStep {
+    /// Its number in the plan, from 1.
+    pub number: usize,
+    /// The problem that it is about.
+    pub problem: ProblemKind,
+    /// Line of the problem.
+    pub line: Option<u64>,
+    /// Entry of the problem.
+    pub entry: Option<String>,
+    /// What kind of repair it is.
+    pub repair: Repair,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// What it does, in one clause.
+    pub does: String,
+    /// Whether the request takes it.
+    pub taken: bool,
+    /// Readers that it helps; none named means all.
+    pub helps: &'static [&'static str],
+}
+
+/// A reader that still loses something once the plan is carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StillLost {
+    /// Its name on the command line.
+    pub reader: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// Whether the plan was to serve it.
+    pub is_goal: bool,
+    /// The problem and what is lost to it, with how often.
+    pub losses: Vec<(ProblemKind, &'static str, usize)>,
+}
+
+/// What a repair would do.
+#[derive(Debug, Clone, Default)]
+pub struct RepairPlan {
+    /// Steps, in order.
+    pub steps: Vec<RepairStep>,
+    /// Readers that the plan serves.
+    pub goals: Vec<&'static str>,
+    /// Readers that still lose something afterwards.
+    pub still_lost: Vec<StillLost>,
+    /// Conversation entries that the agent reaches now.
+    pub reachable: u64,
+    /// Those that it would reach.
+    pub would_reach: u64,
+    /// Conversation entries in the file.
+    pub total: u64,
+}
+
+impl RepairPlan {
+    /// Whether there is anything that the request takes.
+    pub fn is_empty(&self) -> bool {
+        !self.steps.iter().any(|step| step.taken)
+    }
+}
+
+/// What a repair did.
+#[derive(Debug, Default)]
+pub struct Repaired {
+    /// The change in place.
+    pub in_place: Option<Operation>,
+    /// The fork that was made, and the id of the new session.
+    pub fork: Option<(Operation, String)>,
+    /// What was done, in order.
+    pub steps: Vec<RepairStep>,
+}
+
+impl Store {
+    /// What repairing a session would do. Takes no lock and writes nothing.
+    pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
+        Workbench::new(self, located, request, Vec::new())?.plan()
+    }
+}

@@ -1,0 +1,330 @@
+//! Puts mends together, round by round, on a patched view of the file.
+
+use boswell_dialect::{Confidence, Depth, Located, Mend, Mending, Patch, Splice};
+use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
+
+use super::bytes::Keep;
+use super::patched::Patched;
+use super::{RepairPlan, RepairRequest, RepairStep, StillLost, bytes, goals, late, verify};
+use crate::{Session, Store};
+
+/// Mends can bring others forth, but not for ever.
+const MOST_ROUNDS: usize = 16;
+
+/// A session on the bench.
+pub(super) struct Workbench<'a> {
+    store: &'a Store,
+    located: &'a Located,
+    request: &'a RepairRequest,
+    late: Vec<Vec<u8>>,
+    /// The session as it is.
+    pub(super) original: Session,
+    goals: Vec<&'static str>,
+}
+
+/// What a class of mends comes down to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Worked {
+    pub(super) patch: Patch,
+    pub(super) steps: Vec<RepairStep>,
+    /// How many records were changed.
+    pub(super) changed: usize,
+}
+
+impl<'a> Workbench<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        located: &'a Located,
+        request: &'a RepairRequest,
+        late: Vec<Vec<u8>>,
+    ) -> Result<Self> {
+        if located.framing != Framing::Lines || located.key.is_none() {
+            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", located.id))
+                .because("only logs of one record a line can be repaired")
+                .hinting(
+                    "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
+                ));
+        }
+        let original = store.read(located, Depth::Pairs)?;
+        let goals = goals::goals(store.dialect(), original.facts().agent_version.as_deref(), &request.goals)?;
+        let bench = Workbench { store, located, request, late, original, goals };
+        if let Some(why) = store.dialect().exclusive(&bench.mending(&bench.original), &bench.goals)?
+            && !request.goals.is_empty()
+        {
+            return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
+                .because(why)
+                .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
+        }
+        Ok(bench)
+    }
+
+    /// Everything that could be done, and what it leaves.
+    pub(super) fn plan(&self) -> Result<RepairPlan> {
+        let whole = Patch::whole(self.original.log().bytes);
+        let placed = self.in_place(whole)?;
+        let changed = self.settled(placed.patch)?;
+        let after = self.session(&changed.patch)?;
+        let (reachable, total) = verify::reach(&self.original)?;
+        let mut steps = placed.steps;
+        steps.extend(changed.steps);
+        steps.iter_mut().enumerate().for_each(|(at, step)| step.number = at + 1);
+        Ok(RepairPlan {
+            still_lost: self.still_lost(&after)?,
+            goals: self.goals.clone(),
+            reachable,
+            would_reach: verify::reach(&after)?.0,
+            total,
+            steps,
+        })
+    }
+
+    /// What is done in place: bytes moved, lines added.
+    pub(super) fn in_place(&self, patch: Patch) -> Result<Worked> {
+        let mut worked = self.work(patch, |session, patch| self.rewrites(session, patch))?;
+        let added = self.work(worked.patch, |session, _| {
+            let mut mends = late::mends(session, &self.late)?;
+            mends.extend(self.of_dialect(session, Repair::Append)?);
+            Ok(mends)
+        })?;
+        worked.steps.extend(added.steps);
+        Ok(Worked { patch: added.patch, steps: worked.steps, changed: 0 })
+    }
+
+    /// Whether what is done in place can stand alone. A record that is set free can cut the conversation as long as its
+    /// parent is missing: then all goes into the fork together.
+    pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
+        let after = self.session(&placed.patch)?;
+        Ok(verify::reach(&after)?.0 >= verify::reach(&self.original)?.0 || verify::is_whole(&after)?)
+    }
+
+    /// What goes into a fork: changes of records, and what cannot stand alone in place.
+    pub(super) fn forked(&self) -> Result<Worked> {
+        let whole = Patch::whole(self.original.log().bytes);
+        let placed = self.in_place(whole.clone())?;
+        if self.stands_alone(&placed)? {
+            return self.settled(whole);
+        }
+        let mut worked = self.settled(placed.patch)?;
+        worked.steps.splice(0..0, placed.steps);
+        Ok(worked)
+    }
+
+    /// Changes of records, and what can be put in order after them: two records that a link told apart can become one.
+    pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
+        let mut worked = self.changes(patch)?;
+        for _ in 0..MOST_ROUNDS {
+            let placed = self.in_place(worked.patch.clone())?;
+            if placed.patch == worked.patch {
+                return Ok(worked);
+            }
+            let more = self.changes(placed.patch)?;
+            worked.steps.retain(|step| step.taken);
+            worked.steps.extend(placed.steps.into_iter().filter(|step| step.taken));
+            worked.steps.extend(more.steps);
+            worked.changed += more.changed;
+            worked.patch = more.patch;
+        }
+        Ok(worked)
+    }
+
+    /// What changes records.
+    pub(super) fn changes(&self, patch: Patch) -> Result<Worked> {
+        self.work(patch, |session, _| {
+            let mut mends = self.of_dialect(session, Repair::Fork)?;
+            mends.extend(bytes::not_utf8(session)?);
+            Ok(mends)
+        })
+    }
+
+    /// Exactly the chosen mends of the first round.
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Worked> {
+        let plan = self.plan()?;
+        let mut wanted = Vec::new();
+        for number in numbers {
+            let step = plan.steps.iter().find(|step| step.number == *number).ok_or_else(|| {
+                Error::new(ErrorKind::NotFound, format!("the plan has no step {number}"))
+                    .hinting(format!("see its steps with `boswell repair {}`", self.original.reference()))
+            })?;
+            wanted.push(step);
+        }
+        let pending = |step: &&RepairStep| step.repair != Repair::Fork && step.taken;
+        if wanted.iter().any(|step| step.repair == Repair::Fork) && plan.steps.iter().any(|step| pending(&step)) {
+            return Err(Error::new(ErrorKind::Conflict, "bytes must be put in order before records are changed")
+                .hinting(format!("first run `boswell repair {} --apply`", self.original.reference())));
+        }
+        let session = &self.original;
+        let whole = Patch::whole(session.log().bytes);
+        let mut mends = self.rewrites(session, &whole)?;
+        mends.extend(late::mends(session, &self.late)?);
+        mends.extend(self.of_dialect(session, Repair::Append)?);
+        mends.extend(self.of_dialect(session, Repair::Fork)?);
+        mends.extend(bytes::not_utf8(session)?);
+        let is_wanted = |mend: &Mend| {
+            wanted.iter().any(|step| {
+                (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
+                    && step.entry == self.label(session, mend)
+            })
+        };
+        mends.retain(is_wanted);
+        let accepted = accept(&mends);
+        let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
+        Ok(Worked {
+            patch: whole.spliced(&splices),
+            steps: accepted.iter().map(|mend| RepairStep { taken: true, ..self.step(session, mend) }).collect(),
+            changed: changed(&accepted),
+        })
+    }
+
+    /// The session as a patch would leave it.
+    pub(super) fn session(&self, patch: &Patch) -> Result<Session> {
+        let backend = self.store.backend();
+        let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
+        let located = Located { size: patch.len(), ..self.located.clone() };
+        Session::over(self.store.dialect(), backend, Box::new(Patched::new(object, patch)), &located, Depth::Pairs)
+    }
+
+    pub(super) fn mending<'s>(&'s self, session: &'s Session) -> Mending<'s> {
+        Mending {
+            located: self.located,
+            view: session.view(),
+            facts: session.facts(),
+            pairs: session.pairs().unwrap_or_default(),
+            chance: self.store.chance(),
+        }
+    }
+
+    fn rewrites(&self, session: &Session, patch: &Patch) -> Result<Vec<Mend>> {
+        let mends = bytes::lines(session);
+        if !mends.is_empty() {
+            return Ok(mends);
+        }
+        let mends = self.of_dialect(session, Repair::Rewrite)?;
+        if !mends.is_empty() {
+            return Ok(mends);
+        }
+        let first = bytes::copies(session, Keep::First)?;
+        if first.is_empty() || self.can_drop(session, patch, &first)? {
+            return Ok(first);
+        }
+        let mut last = bytes::copies(session, Keep::Last)?;
+        if !self.can_drop(session, patch, &last)? {
+            last.iter_mut().for_each(|mend| mend.confidence = Confidence::Guess);
+        }
+        Ok(last)
+    }
+
+    /// Whether without these copies the conversation stands where it stood, and no less of it is reached.
+    fn can_drop(&self, session: &Session, patch: &Patch, copies: &[Mend]) -> Result<bool> {
+        let splices: Vec<Splice> = copies.iter().flat_map(|mend| mend.splices.clone()).collect();
+        let without = self.session(&patch.spliced(&splices))?;
+        let label = |session: &Session| -> Result<Option<String>> {
+            Ok(session.tip()?.slot().map(|slot| session.log().label(slot).into_owned()))
+        };
+        Ok(label(session)? == label(&without)? && verify::reach(session)?.0 <= verify::reach(&without)?.0)
+    }
+
+    fn of_dialect(&self, session: &Session, class: Repair) -> Result<Vec<Mend>> {
+        let mut mends = self.store.dialect().mends(&self.mending(session))?;
+        mends.retain(|mend| mend.repair == class);
+        Ok(mends)
+    }
+
+    fn work(&self, mut patch: Patch, find: impl Fn(&Session, &Patch) -> Result<Vec<Mend>>) -> Result<Worked> {
+        let mut steps = Vec::new();
+        let mut count = 0;
+        for _ in 0..MOST_ROUNDS {
+            let session = self.session(&patch)?;
+            let mends = find(&session, &patch)?;
+            let (taken, left): (Vec<Mend>, Vec<Mend>) = mends.into_iter().partition(|mend| self.takes(mend));
+            if taken.is_empty() {
+                steps.extend(left.iter().map(|mend| self.step(&session, mend)));
+                return Ok(Worked { patch, steps, changed: count });
+            }
+            let accepted = accept(&taken);
+            let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
+            count += changed(&accepted);
+            steps.extend(accepted.iter().map(|mend| self.step(&session, mend)));
+            patch = patch.spliced(&splices);
+        }
+        let last = steps.last().map(|step: &RepairStep| {
+            let line = step.line.map(|line| line.to_string()).unwrap_or_default();
+            format!("line {line}, {}: {} comes up again and again", step.problem.word(), step.does)
+        });
+        Err(Error::new(ErrorKind::Internal, format!("repairing session {} does not come to an end", self.located.id))
+            .because(last.unwrap_or_default())
+            .hinting("take single steps with `--step N`, and please report this"))
+    }
+
+    fn takes(&self, mend: &Mend) -> bool {
+        let for_goal = mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
+        for_goal && mend.confidence <= self.request.level
+    }
+
+    fn label(&self, session: &Session, mend: &Mend) -> Option<String> {
+        mend.slot.map(|slot| session.log().label(slot).into_owned())
+    }
+
+    fn step(&self, session: &Session, mend: &Mend) -> RepairStep {
+        RepairStep {
+            number: 0,
+            problem: mend.problem,
+            line: mend.line,
+            entry: self.label(session, mend),
+            repair: mend.repair,
+            confidence: mend.confidence,
+            does: mend.does.clone(),
+            taken: self.takes(mend),
+            helps: mend.helps,
+        }
+    }
+
+    /// What known readers lose to the problems that are left.
+    fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
+        let report = crate::check(after)?;
+        let mut lost = Vec::new();
+        for reader in self.store.dialect().readers() {
+            let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
+            for problem in &report.problems {
+                if !crate::check::hurt(after, problem).contains(&reader.name) {
+                    continue;
+                }
+                let Some(loss) = reader.loss(problem.kind) else { continue };
+                match losses.iter_mut().find(|(kind, _, _)| *kind == problem.kind) {
+                    Some((_, _, count)) => *count += 1,
+                    None => losses.push((problem.kind, loss, 1)),
+                }
+            }
+            if !losses.is_empty() {
+                let is_goal = self.goals.contains(&reader.name);
+                lost.push(StillLost { reader: reader.name, title: reader.title, is_goal, losses });
+            }
+        }
+        Ok(lost)
+    }
+}
+
+/// Mends that do not get in each other's way; the others wait for the next round.
+fn accept(mends: &[Mend]) -> Vec<&Mend> {
+    let mut accepted: Vec<&Mend> = Vec::new();
+    let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
+    for mend in mends {
+        let clashes = |splice: &Splice| {
+            let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
+            match before {
+                Some((at, end)) if splice.len == 0 => *at < splice.at && splice.at < *end,
+                Some((at, end)) => *end > splice.at || (*at == splice.at && splice.len > 0),
+                None => false,
+            }
+        };
+        if mend.splices.iter().any(clashes) {
+            continue;
+        }
+        taken.extend(mend.splices.iter().filter(|splice| splice.len > 0).map(|splice| (splice.at, splice.end())));
+        accepted.push(mend);
+    }
+    accepted
+}
+
+fn changed(mends: &[&Mend]) -> usize {
+    mends.iter().flat_map(|mend| &mend.splices).filter(|splice| splice.len > 0 && !splice.with.is_empty()).count()
+}
