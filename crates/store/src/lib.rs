@@ -115,7 +115,7 @@ pub use links::{Conversation, Drift, LinkTable, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
-pub use operations::{LateLines, ListedOperation};
+pub use operations::{LateLines, ListedOperation, Restored};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
 pub use resolve::{Resolved, Selector};

@@ -222,7 +222,8 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
     let mut out = Output::paged(machine);
     for name in &args.refs {
         let reference = deleted(&runner, name)?;
-        let operation = runner.restore(&reference)?;
+        let restored = runner.restore(&reference)?;
+        let operation = restored.operation;
         if out.json {
             out.object(
                 &Json::object()
@@ -234,6 +235,12 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
             )?;
         } else {
             out.line(&format!("{reference} is back"))?;
+        }
+        if restored.renewed > 0 && !machine.quiet {
+            crate::failure::say(&format!(
+                "{} files have the time of now: by their own, their agent would soon delete them again",
+                restored.renewed
+            ));
         }
     }
     out.finish()?;

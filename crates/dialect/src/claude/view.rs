@@ -197,8 +197,11 @@ fn remark(word: &str, object: &Object<'_>) -> String {
             None => "cost so far unknown".to_owned(),
         },
         "progress" => {
-            let data = object.get("data").and_then(|data| data.get("type")).and_then(|word| word.text());
-            format!("progress {}", data.unwrap_or_default()).trim_end().to_owned()
+            let data = object.get("data").or_else(|| object.get("progressData"));
+            let text = |key: &str| data.and_then(|data| data.get(key)?.text()).unwrap_or_default();
+            let percent = data.and_then(|data| data.get("percentage")?.f64()).map(|part| format!(" {part} %"));
+            let words = format!("progress {} {}", text("type"), text("message"));
+            format!("{}{}", words.split_whitespace().collect::<Vec<_>>().join(" "), percent.unwrap_or_default())
         }
         "" => String::from_utf8_lossy(object.raw().bytes()).into_owned(),
         other => other.to_owned(),
