@@ -64,11 +64,12 @@ impl Store {
         let is_one = |it: &AtWork| sessions.iter().any(|located| located.id == it.session);
         match self.at_work()?.into_iter().find(is_one) {
             None => Ok(()),
-            Some(it) => {
-                Err(Error::new(ErrorKind::Busy, format!("session {} is open in its agent (pid {})", it.session, it.pid))
-                    .because("it would go on writing where the session was")
-                    .hinting("end the agent, then move the project"))
-            }
+            Some(it) => Err(Error::new(
+                ErrorKind::Busy,
+                format!("session {} is open in its agent (pid {})", it.session, it.pid),
+            )
+            .because("it would go on writing where the session was")
+            .hinting("end the agent, then move the project")),
         }
     }
 
