@@ -190,6 +190,7 @@ pub(crate) fn entry(
         .with("content", view.map(content).unwrap_or_default())
         .with("model", view.and_then(|v| v.model.as_deref()))
         .with("usage", view.and_then(|v| v.usage.as_ref()).map_or(Json::Null, tokens))
+        .with("stop_reason", view.and_then(|v| v.stop.as_deref()))
         .with("tool", tool)
         .with("on_branch", place.on_branch)
         .with("leaf", place.leaf)

@@ -62,6 +62,8 @@ pub struct View {
     pub model: Option<String>,
     /// What it cost.
     pub usage: Option<Usage>,
+    /// Why the model ended, in the agent's own word.
+    pub stop: Option<String>,
     /// Name of the tool, for results that state it.
     pub tool: Option<String>,
     /// Whether the agent keeps it from people's eyes.

@@ -1,8 +1,10 @@
 //! Carries out what is wanted of a session or a store: locks, then a look at what is there, then the dialect's plan.
 
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, StoreIntention};
+use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, Step, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::backend::{BackendFiles, FsBackend};
@@ -63,6 +65,26 @@ impl Store {
             }),
         }
     }
+
+    /// Sessions whose logs a plan in `root` moves or writes to.
+    fn moved(&self, root: &Path, planned: &Planned) -> Result<Vec<Located>> {
+        let touched = planned.plan.steps.iter().filter_map(|step| match step {
+            Step::Rename { from: key, .. }
+            | Step::Append { key, .. }
+            | Step::AppendKeepingTime { key, .. }
+            | Step::Edit { key, .. } => Some(root.join(key)),
+            _ => None,
+        });
+        let touched: HashSet<PathBuf> = touched.collect();
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let moves = |located: &Located| {
+            let log = located.key.as_ref().map(|key| self.root().join(key));
+            log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
+        };
+        Ok(self.list()?.sessions.into_iter().filter(moves).collect())
+    }
 }
 
 impl Runner {
@@ -106,14 +128,36 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        let locks = dialect.store_locks(intention);
         let root = dialect.plan_root(store.root(), intention);
-        self.carry(&root, &session, Reason::Before, &locks, &|| store.plan_store(intention))
+        if !matches!(intention, StoreIntention::Move { .. }) {
+            let locks = dialect.store_locks(intention);
+            return self.carry(&root, &session, Reason::Before, &locks, &|| store.plan_store(intention));
+        }
+        let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(intention)?)?)?;
+        locks.extend(dialect.store_locks(intention));
+        self.carry(&root, &session, Reason::Before, &locks, &|| {
+            let planned = store.plan_store(intention)?;
+            store.refuse_to_move(&store.moved(&root, &planned)?)?;
+            Ok(planned)
+        })
+    }
+
+    /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of sessions, and no more locks than
+    /// files can be open.
+    fn leases(&self, store: &Store, sessions: &[Located]) -> Result<Vec<LockSpec>> {
+        let mut leases = Vec::new();
+        for located in sessions {
+            let name = format!("{}-{}", store.dialect().name(), located.id);
+            if self.locks.was_taken(&name)? {
+                leases.push(LockSpec::Os { name });
+            }
+        }
+        Ok(leases)
     }
 
     fn carry(
         &self,
-        root: &std::path::Path,
+        root: &Path,
         session: &SessionRef,
         reason: Reason,
         locks: &[LockSpec],

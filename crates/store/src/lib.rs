@@ -116,7 +116,7 @@ pub use links::{Conversation, Drift, LinkTable, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
-pub use operations::{LateLines, ListedOperation};
+pub use operations::{LateLines, ListedOperation, Restored};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
 pub use repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};

@@ -56,6 +56,23 @@ impl Store {
         }
     }
 
+    /// Fails while an agent's registry says that it is at work on one of these sessions: it would go on writing where they were.
+    pub(crate) fn refuse_to_move(&self, sessions: &[Located]) -> Result<()> {
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let is_one = |it: &AtWork| sessions.iter().any(|located| located.id == it.session);
+        match self.at_work()?.into_iter().find(is_one) {
+            None => Ok(()),
+            Some(it) => Err(Error::new(
+                ErrorKind::Busy,
+                format!("session {} is open in its agent (pid {})", it.session, it.pid),
+            )
+            .because("it would go on writing where the session was")
+            .hinting("end the agent, then move the project")),
+        }
+    }
+
     fn disk(&self) -> Arc<dyn Disk> {
         self.writing().map_or_else(|_| Arc::new(RealDisk) as Arc<dyn Disk>, |writing| Arc::clone(&writing.disk))
     }

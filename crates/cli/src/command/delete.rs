@@ -7,7 +7,7 @@ use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, SystemChance, Wait, blobs};
+use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, Selector, SystemChance, Wait, blobs};
 use clap::Args;
 
 use super::change;
@@ -56,21 +56,40 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
         .collect::<Result<Vec<Resolved>>>()?;
     let mut out = Output::paged(machine);
     for it in &found {
+        let staying = transcripts(machine, it, &found);
         if it.store.dialect().plans(Operation::Delete) {
             by_plan(machine, it, args, &mut out)?;
-            continue;
-        }
-        let keys = files_of(it)?;
-        if args.dry_run {
-            for key in &keys {
+        } else if args.dry_run {
+            for key in &files_of(it)? {
                 step(&mut out, "would remove", &it.store.backend().describe(key))?;
             }
-            continue;
+        } else {
+            remove(machine, it, &files_of(it)?, args.purge, &mut out)?;
         }
-        remove(machine, it, &keys, args.purge, &mut out)?;
+        for other in staying.iter().filter(|_| !machine.quiet) {
+            crate::failure::say(&format!(
+                "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {other}` removes it too"
+            ));
+        }
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Transcripts of the same conversation in other stores that this command does not delete.
+fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
+    // What cannot be read says nothing of others, and can be deleted all the same.
+    let Ok(session) = it.store.read(&it.located, Depth::Facts) else { return Vec::new() };
+    let links = session.dialect().links(session.facts(), &it.located.id).into_iter();
+    let there = links.filter_map(|link| {
+        let selector = Selector::Ref(link.dialect.to_owned(), link.id);
+        let other = machine.stores.resolve(&selector, &machine.env.cwd, None).ok()?;
+        Some(SessionRef::new(other.store.dialect().name(), &other.located.id))
+    });
+    let is_deleted = |other: &SessionRef| {
+        deleted.iter().any(|it| it.store.dialect().name() == other.dialect && it.located.id == other.id)
+    };
+    there.filter(|other| !is_deleted(other)).collect()
 }
 
 /// Deletes what is more than its files, such as a row in an index.
@@ -222,7 +241,8 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
     let mut out = Output::paged(machine);
     for name in &args.refs {
         let reference = deleted(&runner, name)?;
-        let operation = runner.restore(&reference)?;
+        let restored = runner.restore(&reference)?;
+        let operation = restored.operation;
         if out.json {
             out.object(
                 &Json::object()
@@ -234,6 +254,12 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
             )?;
         } else {
             out.line(&format!("{reference} is back"))?;
+        }
+        if restored.renewed > 0 && !machine.quiet {
+            crate::failure::say(&format!(
+                "{} files have the time of now: by their own, their agent would soon delete them again",
+                restored.renewed
+            ));
         }
     }
     out.finish()?;

@@ -1,6 +1,6 @@
 //! A bench on which the real Claude client and boswell work on the same sessions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 
 use boswell_dialect::claude::project_key;
@@ -33,6 +33,25 @@ impl Desk {
         let work = bench.cwd().canonicalize().unwrap();
         disk::make_dir(&bench.home().join(".claude"));
         Desk { bench, model: ScriptedModel::start(), client, work }
+    }
+
+    /// The same desk, with the client in a folder of that name.
+    pub(crate) fn working_in(mut self, name: &str) -> Desk {
+        self.work = self.bench.root().canonicalize().unwrap().join(name);
+        disk::make_dir(&self.work);
+        self
+    }
+
+    /// The folder that the client works in.
+    pub(crate) fn work(&self) -> &Path {
+        &self.work
+    }
+
+    /// Somebody gives that folder another name.
+    pub(crate) fn rename_work(&mut self, name: &str) {
+        let new = self.work.with_file_name(name);
+        std::fs::rename(&self.work, &new).unwrap();
+        self.work = new;
     }
 
     pub(crate) fn config(&self) -> PathBuf {
@@ -72,8 +91,18 @@ impl Desk {
     /// What the client sends when it takes a session up with a new prompt: everything before that prompt.
     #[track_caller]
     pub(crate) fn resumed(&self, session: &str, probe: &str) -> Vec<String> {
-        let id = id_of(session);
-        let output = self.say(probe, &["--resume", id]);
+        self.taken_up(session, probe, &["--resume", id_of(session)])
+    }
+
+    /// The same for the session that was held last in this folder.
+    #[track_caller]
+    pub(crate) fn continued(&self, probe: &str) -> Vec<String> {
+        self.taken_up("the last session", probe, &["--continue"])
+    }
+
+    #[track_caller]
+    fn taken_up(&self, session: &str, probe: &str, how: &[&str]) -> Vec<String> {
+        let output = self.say(probe, how);
         let Some(messages) = self.model.asked(probe) else { panic!("{session} was not resumed: {output:?}") };
         let mut said = said(&messages);
         assert_eq!(said.pop().as_deref(), Some(format!("u: {probe}").as_str()));

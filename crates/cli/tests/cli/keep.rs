@@ -123,6 +123,33 @@ fn what_the_agent_deletes_is_put_back_with_all_that_lay_beside_it() {
     bench.run(["restore", &format!("claude:{ID}")]).ends(3).says("nothing of claude:");
 }
 
+#[test]
+fn a_session_past_the_age_of_clean_up_comes_back_with_a_time_that_lets_it_stay() {
+    let bench = Bench::new();
+    let client = Client::new(&bench);
+    let [log, side] = [client.log(), client.root.join(format!("projects/-w/{ID}/tool-results/t.txt"))];
+    for path in [&log, &side] {
+        client.age(path, 40);
+    }
+    let (bytes, young) = (read(&log), client.root.join(format!("file-history/{ID}/0123456789abcdef@v1")));
+    client.age(&young, 3);
+    let then = modified(&young);
+    bench.run(["keep", "on"]).ends(0);
+    let is_new = |path: &Path| modified(path).elapsed().unwrap().as_secs() < 3_600;
+    client.sweep();
+    bench.run(["restore", &format!("claude:{ID}")]).ends(0).says("2 files have the time of now");
+    assert_eq!(read(&log), bytes);
+    assert!(is_new(&log) && is_new(&side), "the next clean-up passes them by");
+    assert_eq!(modified(&young), then, "what is safe has its own time");
+    // The same for one that was deleted through boswell, and with a shorter age.
+    client.age(&log, 5);
+    write(&client.root.join("settings.json"), b"{\"cleanupPeriodDays\": 4}");
+    bench.run(["delete", &format!("claude:{ID}")]).ends(0);
+    bench.run(["restore", &format!("claude:{ID}")]).ends(0).says("have the time of now");
+    assert!(is_new(&log));
+    assert_eq!(read(&log), bytes);
+}
+
 /// A session that was kept, swept by its agent and restored: the file that a client resumes.
 pub(crate) fn restored(bench: &Bench) -> PathBuf {
     let client = Client::new(bench);

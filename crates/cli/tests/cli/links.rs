@@ -128,3 +128,26 @@ fn either_id_of_a_linked_conversation_leads_to_it_and_a_side_can_be_chosen() {
     let refused = bench.run(["show", &shared.0.id, "--side", "codex"]).ends(2);
     refused.says("no side in the dialect").says("hint:");
 }
+
+#[test]
+fn deleting_the_front_of_a_pair_leaves_the_transcript_that_its_engine_resumes_by() {
+    let (bench, _, pairs) = linked();
+    for (front, other) in pairs.iter().filter(|(front, _)| front.dialect == "myagents") {
+        let (shown, kept) = (reference(front), reference(other));
+        let transcript = boswell_testkit::disk::read(&other.path);
+        bench.run(["delete", &shown]).ends(0).says(&format!("its transcript {kept} stays"));
+        assert_eq!(boswell_testkit::disk::read(&other.path), transcript);
+        let rows = bench.run(["list", "--json", "--hidden"]).ends(0).of_type("session");
+        assert!(rows.iter().any(|row| row["ref"] == kept.as_str()), "{kept} stands alone now");
+        let left: Vec<&Value> =
+            rows.iter().filter(|row| row["ref"] == shown.as_str() && row["hidden"] != "ghost").collect();
+        assert!(left.is_empty(), "{left:?}");
+        bench.run(["restore", &shown]).ends(0);
+        let rows = bench.run(["list", "--json", "--hidden"]).ends(0).of_type("session");
+        once_with_both_places(&rows, front, other);
+        // Whoever names both means both.
+        let ran = bench.run(["delete", &shown, &kept]).ends(0);
+        assert!(!ran.stderr.contains("stays"), "{ran:?}");
+        assert!(!other.path.exists());
+    }
+}

@@ -300,3 +300,15 @@ fn last_is_the_first_of_the_list() {
     sides.extend(first["links"].as_array().unwrap().iter().map(|link| link["ref"].clone()));
     assert!(sides.contains(session), "{session} is not {sides:?}");
 }
+
+#[test]
+fn a_list_says_of_a_session_that_it_is_active_and_then_that_it_ended() {
+    let bench = Bench::new();
+    let session = bench.run(["new", "--title", "life"]).ends(0).text().trim().to_owned();
+    let status = || bench.run(["list", "--json"]).ends(0).of_type("session")[0]["status"].clone();
+    assert_eq!(status(), "active");
+    bench.run(["append", &session, "--user", "hi"]).ends(0);
+    assert_eq!(status(), "active");
+    bench.run(["close", &session]).ends(0);
+    assert_eq!(status(), "completed");
+}

@@ -7,6 +7,8 @@ mod claude_bad_input;
 mod claude_context;
 mod claude_desk;
 mod claude_files;
+mod claude_kept;
+mod claude_moved;
 mod claude_together;
 mod claude_writing;
 mod corpus;

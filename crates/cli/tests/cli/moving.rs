@@ -1,10 +1,12 @@
 //! `move`: what agents file under a project's path follows it, and can be brought back.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use boswell_testkit::disk::{read, write};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, Ran};
 use crate::keep::{below, modified};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
@@ -139,6 +141,61 @@ fn a_client_that_runs_in_the_folder_stops_the_move() {
     bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(3).says(&format!("pid {pid}"));
     // Another process has that number by now.
     write(&path, registry("1").as_bytes());
+    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+}
+
+/// Moves the project, which must be refused because of that process.
+fn refused(bench: &Bench, pid: u32) -> Ran {
+    let before = tree(bench);
+    let ran = bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(3);
+    let named = ran.stderr.split(|c: char| !c.is_ascii_digit()).any(|number| number == pid.to_string());
+    assert!(named, "pid {pid} is not named: {ran:?}");
+    assert_eq!(tree(bench), before);
+    ran
+}
+
+#[test]
+fn a_client_elsewhere_that_holds_a_session_of_the_project_stops_the_move() {
+    let bench = Bench::new();
+    plant(&bench);
+    let pid = std::process::id();
+    let registry = format!("{{\"pid\":{pid},\"sessionId\":\"{ID}\",\"cwd\":\"/srv/elsewhere\"}}");
+    let path = claude(&bench).join(format!("sessions/{pid}.json"));
+    write(&path, registry.as_bytes());
+    refused(&bench, pid);
+    // A session that does not move is its own business.
+    write(&path, registry.replace(ID, THERE).as_bytes());
+    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_has_a_log_open_for_writing_stops_the_move() {
+    let bench = Bench::new();
+    plant(&bench);
+    let log = claude(&bench).join(format!("projects/-srv-my-app/{ID}.jsonl"));
+    let open = std::fs::OpenOptions::new().append(true).open(log).unwrap();
+    let mut writer = Command::new("cat").stdin(Stdio::piped()).stdout(open).spawn().unwrap();
+    refused(&bench, writer.id());
+    drop(writer.stdin.take());
+    writer.wait().unwrap();
+    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+}
+
+#[test]
+fn a_writer_of_ours_that_holds_the_lease_stops_the_move() {
+    let bench = Bench::new();
+    plant(&bench);
+    let mut command = bench.command(["append", &format!("claude:{ID}"), "--json"]);
+    let mut writer = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = writer.stdin.take().unwrap();
+    writeln!(input, "{{\"role\":\"user\",\"text\":\"more\"}}").unwrap();
+    let mut receipt = String::new();
+    BufReader::new(writer.stdout.take().unwrap()).read_line(&mut receipt).unwrap();
+    assert!(receipt.contains("\"v\":1"), "{receipt}");
+    refused(&bench, writer.id()).says("is locked by somebody else");
+    drop(input);
+    writer.wait().unwrap();
     bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
 }
 

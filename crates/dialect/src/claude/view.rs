@@ -30,6 +30,7 @@ fn message(object: &Object<'_>) -> View {
     fill_results(object, &mut view);
     view.model = message.get("model").and_then(|model| model.text()).map(|model| model.into_owned());
     view.usage = message.get("usage").map(fold::usage).filter(|usage| !usage.is_unknown());
+    view.stop = message.get("stop_reason").and_then(|stop| stop.text()).map(|stop| stop.into_owned());
     if object.get("isApiErrorMessage").and_then(|e| e.bool()) == Some(true) {
         view.remark = Some("an error of the API, not sent to the model".to_owned());
     } else if object.get("isCompactSummary").and_then(|e| e.bool()) == Some(true) {
@@ -48,6 +49,9 @@ fn fill_results(object: &Object<'_>, view: &mut View) {
         if text.is_empty() {
             *text = own.map(own_output).unwrap_or_default();
         }
+    }
+    if own.and_then(|own| own.get("interrupted")?.bool()) == Some(true) {
+        view.remark = Some("interrupted".to_owned());
     }
     if persisted {
         let path = own.and_then(|own| own.get("persistedOutputPath")).and_then(|path| path.text());
@@ -197,8 +201,11 @@ fn remark(word: &str, object: &Object<'_>) -> String {
             None => "cost so far unknown".to_owned(),
         },
         "progress" => {
-            let data = object.get("data").and_then(|data| data.get("type")).and_then(|word| word.text());
-            format!("progress {}", data.unwrap_or_default()).trim_end().to_owned()
+            let data = object.get("data").or_else(|| object.get("progressData"));
+            let text = |key: &str| data.and_then(|data| data.get(key)?.text()).unwrap_or_default();
+            let percent = data.and_then(|data| data.get("percentage")?.f64()).map(|part| format!(" {part} %"));
+            let words = format!("progress {} {}", text("type"), text("message"));
+            format!("{}{}", words.split_whitespace().collect::<Vec<_>>().join(" "), percent.unwrap_or_default())
         }
         "" => String::from_utf8_lossy(object.raw().bytes()).into_owned(),
         other => other.to_owned(),
@@ -243,6 +250,32 @@ mod tests {
         );
         assert_eq!(view.text(), "out\nerr");
         assert_eq!(view.results().next(), Some("t"));
+    }
+
+    #[test]
+    fn an_interrupted_tool_and_the_reason_to_stop_are_told() {
+        let result = |interrupted: bool| {
+            of(&format!(
+                r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"half"}}]}},"toolUseResult":{{"stdout":"half","stderr":"","interrupted":{interrupted},"isImage":false}}}}"#
+            ))
+        };
+        assert_eq!((result(true).text().as_str(), result(true).remark.as_deref()), ("half", Some("interrupted")));
+        assert_eq!(result(false).remark, None);
+        let answer = of(r#"{"type":"assistant","message":{"content":[],"stop_reason":"max_tokens"}}"#);
+        assert_eq!(answer.stop.as_deref(), Some("max_tokens"));
+        assert_eq!(of(r#"{"type":"assistant","message":{"content":[],"stop_reason":null}}"#).stop, None);
+    }
+
+    #[test]
+    fn progress_says_what_of_and_how_far() {
+        for (line, expected) in [
+            (r#"{"type":"progress","data":{"type":"hook_progress"}}"#, "progress hook_progress"),
+            (r#"{"type":"progress","progressData":{"message":"编译","percentage":40}}"#, "progress 编译 40 %"),
+            (r#"{"type":"progress","progressData":{"percentage":12.5}}"#, "progress 12.5 %"),
+            (r#"{"type":"progress"}"#, "progress"),
+        ] {
+            assert_eq!(of(line).remark.as_deref(), Some(expected), "{line}");
+        }
     }
 
     #[test]

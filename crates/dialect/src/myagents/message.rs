@@ -115,9 +115,8 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         blocks,
         model: model(object),
         usage: object.get("usage").map(usage).filter(|usage| !usage.is_unknown()),
-        tool: None,
         hidden,
-        remark: None,
+        ..View::default()
     }
 }
 

@@ -106,6 +106,7 @@ pub(crate) fn view(object: &Object<'_>) -> View {
             blocks: blocks(object),
             model: object.text("model").map(Cow::into_owned),
             usage: usage(object),
+            stop: object.text("stop_reason").map(|stop| stop.into_owned()),
             ..View::default()
         },
         "tool_result" => {

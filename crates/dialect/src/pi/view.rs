@@ -63,6 +63,7 @@ fn assistant(message: Raw<'_>) -> View {
         ..View::default()
     };
     let stop = message.get("stopReason").and_then(|r| r.text());
+    view.stop = stop.as_deref().map(str::to_owned);
     if let Some(error) = filled(message.get("errorMessage")) {
         add_remark(&mut view, &error);
     } else if let Some(stop @ ("error" | "aborted" | "length")) = stop.as_deref() {

@@ -63,6 +63,13 @@ impl Locks {
         self.take_at(append_lock_path(&self.folder, name), name, LockMode::Exclusive, wait)
     }
 
+    /// Whether anybody ever took the lock of that name: lock files stay.
+    pub(crate) fn was_taken(&self, name: &str) -> Result<bool> {
+        let path = lock_path(&self.folder, name);
+        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat.is_some())
+    }
+
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
         self.take_at(lock_path(&self.folder, name), name, mode, wait)
     }

@@ -3,13 +3,15 @@
 use boswell_dialect::{Modified, Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-use crate::runner::{Operation, Runner, State, place, read_state};
+use crate::runner::{Runner, State, place, read_state};
 use crate::vault::{KeptFile, Reason};
+
+use super::sweep::Restored;
 
 impl Runner {
     /// Puts the files of a session back from the copies that were kept as they grew: its log where it last was, and what lay
     /// beside it. Files that are there stay as they are.
-    pub fn restore_kept(&self, session: &SessionRef) -> Result<Operation> {
+    pub fn restore_kept(&self, session: &SessionRef) -> Result<Restored> {
         let kept = self.vault.kept()?;
         let files = kept.of(session);
         let log = files.iter().find(|file| file.key.ends_with(&format!("{}.jsonl", session.id))).or(files.first());
@@ -19,6 +21,7 @@ impl Runner {
         };
         let stem = log.key.strip_suffix(".jsonl").unwrap_or(&log.key);
         let mut plan = Plan::new("restore", format!("restore {session} from kept copies"));
+        let (sweep, mut renewed) = (self.sweep(&log.root, session), 0);
         for file in files.iter().filter(|file| file.root == log.root && belongs(file, stem, &session.id)) {
             let path = place(&file.root, &file.key)?;
             if read_state(self.disk.as_ref(), &path)?.0 != State::Absent {
@@ -27,7 +30,8 @@ impl Runner {
             let (key, bytes) = (file.key.clone(), self.vault.read_kept(file)?);
             plan.preconditions.push(Precondition::Absent { key: key.clone() });
             // What was kept only in part has no time of its own.
-            let modified = if file.modified == 0 { Modified::Now } else { Modified::At(file.modified) };
+            let partly = file.modified == 0;
+            let modified = if partly { Modified::Now } else { sweep.time(file.modified, &mut renewed) };
             plan.steps.push(Step::Put { key, bytes, mode: Some(file.mode), modified });
         }
         if plan.steps.is_empty() {
@@ -35,7 +39,8 @@ impl Runner {
                 .because("every file that was kept of it is in its place")
                 .hinting(format!("read it with `boswell show {session}`")));
         }
-        self.run(&log.root, &plan, session, Reason::Before)
+        let operation = self.run(&log.root, &plan, session, Reason::Before)?;
+        Ok(Restored { operation, renewed })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use boswell_dialect::{Modified, Plan, Precondition, Step};
+use boswell_dialect::{Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::digest::chunks;
@@ -11,6 +11,8 @@ use crate::disk::StatKind;
 use crate::journal::{self, DamagedLine};
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
 use crate::vault::Reason;
+
+use super::sweep::Restored;
 
 /// An operation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,33 +78,37 @@ impl Runner {
         self.run(root, &plan, session, Reason::Deleted)
     }
 
-    /// Puts the files back that the last deletion of a session removed. Their places must be free.
-    pub fn restore(&self, session: &SessionRef) -> Result<Operation> {
+    /// Puts the files back that the last deletion of a session removed. Their places must be free. They have their old times,
+    /// unless their agent would delete them again for that.
+    pub fn restore(&self, session: &SessionRef) -> Result<Restored> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;
             op.session == *session && op.reason == Reason::Deleted && !listed.undone
         };
         if let Some(listed) = operations.iter().rev().find(deleted) {
-            return self.undo(&listed.operation.id);
+            return self.undo_deletion(&listed.operation);
         }
         self.restore_copies(session, &operations)
     }
 
     /// Puts files back from the vault alone, for when `ops.jsonl` is lost.
-    fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Operation> {
+    fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Restored> {
         let mut records = self.vault.of(session)?;
         let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
         records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
         let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
         records.retain(|record| record.op == last.op && record.root == last.root);
         let mut plan = Plan::new("restore", format!("restore {session}"));
+        let (sweep, mut renewed) = (self.sweep(&last.root, session), 0);
         for record in &records {
             let (key, bytes) = (record.key.clone(), self.vault.restore(record)?);
             plan.preconditions.push(Precondition::Absent { key: key.clone() });
-            plan.steps.push(Step::Put { key, bytes, mode: Some(record.mode), modified: Modified::At(record.modified) });
+            let modified = sweep.time(record.modified, &mut renewed);
+            plan.steps.push(Step::Put { key, bytes, mode: Some(record.mode), modified });
         }
-        self.run(&last.root, &plan, session, Reason::Before)
+        let operation = self.run(&last.root, &plan, session, Reason::Before)?;
+        Ok(Restored { operation, renewed })
     }
 
     fn looks_undoable(&self, op: &Operation) -> Result<bool> {

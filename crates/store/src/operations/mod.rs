@@ -3,6 +3,8 @@
 mod becoming;
 mod kept;
 mod list;
+mod sweep;
 mod undo;
 
 pub use list::{LateLines, ListedOperation};
+pub use sweep::Restored;

@@ -14,6 +14,7 @@ use crate::runner::{
 use crate::vault::Reason;
 
 use super::becoming::Becoming;
+use super::sweep::Restored;
 
 /// What to do about files that have grown since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,19 +34,33 @@ impl Runner {
         self.undo_with(id, Newer::Keep)
     }
 
+    /// Takes a deletion back, for a session that shall stay: what its agent would delete again at once has the time of now.
+    pub(super) fn undo_deletion(&self, op: &Operation) -> Result<Restored> {
+        let mut renewed = 0;
+        let operation = self.operate(&taking_back(op), || {
+            let mut lowered = Undoing::new(self, op)?.lower(Newer::Refuse)?;
+            renewed = self.sweep(&op.root, &op.session).renew(&mut lowered.changes);
+            Ok(lowered)
+        })?;
+        Ok(Restored { operation, renewed })
+    }
+
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
         let (op, undone) = self.find(id)?;
         if undone {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already")));
         }
-        let start = Start {
-            root: &op.root,
-            session: &op.session,
-            reason: Reason::Before,
-            undoes: Some(op.id.clone()),
-            locks: op.locks.clone(),
-        };
-        self.operate(&start, || Undoing::new(self, &op)?.lower(newer))
+        self.operate(&taking_back(&op), || Undoing::new(self, &op)?.lower(newer))
+    }
+}
+
+fn taking_back(op: &Operation) -> Start<'_> {
+    Start {
+        root: &op.root,
+        session: &op.session,
+        reason: Reason::Before,
+        undoes: Some(op.id.clone()),
+        locks: op.locks.clone(),
     }
 }
 

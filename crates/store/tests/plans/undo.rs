@@ -207,5 +207,5 @@ fn deleted_files_come_back_where_their_places_are_free() {
     runner.delete(&place.root(), &keys, &session()).unwrap();
     RealDisk.remove(&place.home().join("ops.jsonl")).unwrap();
     let restored = runner.restore(&session()).unwrap();
-    assert_eq!((place.tree(), restored.kind.as_str()), (before, "restore"));
+    assert_eq!((place.tree(), restored.operation.kind.as_str()), (before, "restore"));
 }
