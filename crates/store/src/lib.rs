@@ -118,7 +118,7 @@ pub use notes::{Note, NoteKind, Notes, SessionNotes};
 pub use operations::{LateLines, ListedOperation};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
-pub use resolve::{Resolved, Selector};
+pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Store};

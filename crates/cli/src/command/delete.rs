@@ -52,7 +52,11 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
     let found = args
         .sessions
         .iter()
-        .map(|session| if args.dry_run { machine.resolve(session) } else { machine.resolve_for_writing(session) })
+        .map(
+            |session| {
+                if args.dry_run { machine.resolve_front(session) } else { machine.resolve_front_for_writing(session) }
+            },
+        )
         .collect::<Result<Vec<Resolved>>>()?;
     let mut out = Output::paged(machine);
     for it in &found {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use boswell_dialect::{Modified, Plan, Precondition, Step};
+use boswell_dialect::{Plan, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::digest::chunks;
@@ -87,22 +87,6 @@ impl Runner {
             return self.undo(&listed.operation.id);
         }
         self.restore_copies(session, &operations)
-    }
-
-    /// Puts files back from the vault alone, for when `ops.jsonl` is lost.
-    fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Operation> {
-        let mut records = self.vault.of(session)?;
-        let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
-        records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
-        let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
-        records.retain(|record| record.op == last.op && record.root == last.root);
-        let mut plan = Plan::new("restore", format!("restore {session}"));
-        for record in &records {
-            let (key, bytes) = (record.key.clone(), self.vault.restore(record)?);
-            plan.preconditions.push(Precondition::Absent { key: key.clone() });
-            plan.steps.push(Step::Put { key, bytes, mode: Some(record.mode), modified: Modified::At(record.modified) });
-        }
-        self.run(&last.root, &plan, session, Reason::Before)
     }
 
     fn looks_undoable(&self, op: &Operation) -> Result<bool> {
