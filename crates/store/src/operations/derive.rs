@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::{StoreIntention, by_name};
-use boswell_model::Result;
+use boswell_model::{ErrorKind, Result};
 
 use super::becoming::Becoming;
 use crate::backend::{BackendFiles, FsBackend};
@@ -40,7 +40,12 @@ impl Runner {
         }
         let backend = FsBackend::on(Arc::clone(&self.disk), root);
         let files = Becoming { files: &BackendFiles(&backend), becoming };
-        let mut plan = dialect.plan_store(&files, &StoreIntention::Index, self.chance.as_ref())?.plan;
+        let mut plan = match dialect.plan_store(&files, &StoreIntention::Index, self.chance.as_ref()) {
+            Ok(planned) => planned.plan,
+            // Whose agent keeps no index has none that could follow.
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
         // An index that holds more than follows from other files is not made anew unasked.
         plan.derived.retain(|key| wanted(key));
         plan.steps.retain(|step| step.keys().iter().all(|key| plan.derived.iter().any(|derived| derived == key)));
