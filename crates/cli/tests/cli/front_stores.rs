@@ -104,11 +104,12 @@ fn myagents_bench(rows: usize) -> Bench {
 fn a_row_that_counts_wrong_is_a_stale_index_until_it_is_written_anew() {
     let bench = myagents_bench(4);
     let session = format!("myagents:{ID}");
-    let found = bench.run(["check", &session, "--json"]).ends(1).of_type("damage");
+    let store = format!("myagents={}", bench.home().join(".myagents").display());
+    let found = bench.run(["check", &session, "--json", "--store", &store]).ends(1).of_type("damage");
     assert_eq!((found.len(), &found[0]["problem"]), (1, &json!("stale_index")), "{found:?}");
     assert!(found[0]["detail"].as_str().unwrap().contains("counts 7 prompts"), "{found:?}");
     bench.run(["index", "--native", "--apply"]).ends(0);
-    bench.run(["check", &session]).ends(0);
+    bench.run(["check", &session, "--store", &store]).ends(0);
 }
 
 #[test]
@@ -142,12 +143,38 @@ fn pages_read_backwards_stay_the_same_while_rows_are_appended() {
 }
 
 #[test]
+fn pages_of_a_list_show_nothing_twice_while_sessions_are_appended_to() {
+    let bench = Bench::new();
+    let made: Vec<String> = (0..5)
+        .map(|_| bench.run(["new", "--dialect", "myagents", "--project", "/p"]).ends(0).text().trim().to_owned())
+        .collect();
+    for session in &made {
+        bench.run(["append", session, "--user", "x"]).ends(0);
+    }
+    let (mut seen, mut cursor): (Vec<String>, Option<String>) = (Vec::new(), None);
+    loop {
+        let mut args = vec!["list", "--json", "--limit", "2"];
+        args.extend(cursor.iter().flat_map(|at| ["--cursor", at.as_str()]));
+        let page = bench.run(args).ends(0);
+        seen.extend(page.of_type("session").iter().map(|row| row["ref"].as_str().unwrap().to_owned()));
+        cursor = page.of_type("page")[0]["cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+        // The very session that the cursor names moves to the top.
+        bench.run(["append", seen.last().unwrap(), "--user", "meanwhile"]).ends(0);
+    }
+    let newest_first: Vec<String> = made.into_iter().rev().collect();
+    assert_eq!(seen, newest_first, "each once, in the order of the first page");
+}
+
+#[test]
 fn a_row_that_cannot_be_read_is_passed_over_and_its_line_is_named() {
     let bench = myagents_bench(2);
     let log = format!("{}{{torn\n{}", message(0, "user"), message(1, "assistant"));
     bench.plant(&format!(".myagents/sessions/{ID}.jsonl"), log.as_bytes());
     let session = format!("myagents:{ID}");
-    let shown = bench.run(["show", &session, "--json"]).ends(0).says("line 2");
+    let shown = bench.run(["show", &session, "--json"]).ends(0).says("1 stretch is no record").says("boswell check");
     assert_eq!(shown.of_type("entry").len(), 2, "the rest is read");
     let found = bench.run(["check", &session, "--json"]).ends(1).of_type("damage");
     assert!(found.iter().any(|it| it["problem"] == "not_json" && it["line"] == 2), "{found:?}");
