@@ -145,6 +145,7 @@ fn pages_read_backwards_stay_the_same_while_rows_are_appended() {
 #[test]
 fn pages_of_a_list_show_nothing_twice_while_sessions_are_appended_to() {
     let bench = Bench::new();
+    bench.plant(".myagents/sessions.json", b"[]");
     let made: Vec<String> = (0..5)
         .map(|_| bench.run(["new", "--dialect", "myagents", "--project", "/p"]).ends(0).text().trim().to_owned())
         .collect();
