@@ -12,7 +12,7 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Store, Stores,
+    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Side, Store, Stores,
     Summaries, Summary, SystemChance,
 };
 
@@ -203,15 +203,31 @@ impl Machine {
         Ok(Resolved { store: self.writable(found.store)?, located: found.located })
     }
 
-    /// Finds the session that is meant.
+    /// The same for what is said about a conversation, not in it: that is kept by the program that the user talks to.
+    pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+        self.may_write()?;
+        let found = self.resolve_front(session)?;
+        Ok(Resolved { store: self.writable(found.store)?, located: found.located })
+    }
+
+    /// Finds the session that is meant, of linked ones the front, for showing what would be written.
+    pub(crate) fn resolve_front(&self, session: &str) -> Result<Resolved> {
+        self.resolve_side(session, Side::Front)
+    }
+
+    /// Finds the session that is meant, of linked ones the fuller side.
     pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
+        self.resolve_side(session, Side::Fuller)
+    }
+
+    fn resolve_side(&self, session: &str, otherwise: Side<'_>) -> Result<Resolved> {
         let selector = Selector::parse(session)?;
         if selector == Selector::Last
             && let Some(found) = self.breadcrumb()
         {
             return Ok(found);
         }
-        self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref())
+        self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref().map_or(otherwise, Side::Of))
     }
 
     /// The session that this terminal was last used for in this folder.

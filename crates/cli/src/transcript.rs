@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Depth, Operation, Support};
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Resolved, Selector};
+use boswell_store::{Resolved, Selector, Side};
 
 use crate::machine::Machine;
 
@@ -28,7 +28,7 @@ pub(crate) fn of(machine: &Machine, found: &Resolved) -> Result<Transcript> {
     };
     let other = SessionRef::new(link.dialect, &link.id);
     let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-    match machine.stores.resolve(&selector, &machine.env.cwd, None) {
+    match machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller) {
         Ok(there) if there.located.id == other.id => Ok(Transcript::There(Box::new(there))),
         _ => Ok(Transcript::Gone(other)),
     }

@@ -57,6 +57,17 @@ impl Selector {
     }
 }
 
+/// Which side of a conversation that is kept in two places is meant, where what was typed names no store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side<'a> {
+    /// The one that holds more: for reading, and for what names an entry that was read.
+    Fuller,
+    /// That of the program which the user talks to: it holds what is said about the conversation.
+    Front,
+    /// That of this dialect.
+    Of(&'a str),
+}
+
 /// A session that was found, with the store that holds it.
 #[derive(Debug, Clone)]
 pub struct Resolved {
@@ -89,18 +100,18 @@ impl Stores {
             .collect()
     }
 
-    /// Finds the session that is meant. Of linked ones it takes the fuller side, or that of the dialect `side`.
-    pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Option<&str>) -> Result<Resolved> {
+    /// Finds the session that is meant; of linked ones that side.
+    pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Side<'_>) -> Result<Resolved> {
         match selector {
             Selector::Path(path) => self.at_path(path).map(|(store, located)| Resolved { store, located }),
-            Selector::Ref(dialect, id) => self.by_prefix(id, Some(dialect), None),
+            Selector::Ref(dialect, id) => self.by_prefix(id, Some(dialect), Side::Fuller),
             Selector::Prefix(id) => self.by_prefix(id, None, side),
             Selector::Here => self.most_recent(Some(cwd), side),
             Selector::Last => self.most_recent(Some(cwd), side).or_else(|_| self.most_recent(None, side)),
         }
     }
 
-    fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Option<&str>) -> Result<Resolved> {
+    fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Side<'_>) -> Result<Resolved> {
         let (held, mut errors) = self.held();
         let mut candidates: Vec<(StoreId, Located)> = held
             .into_iter()
@@ -133,9 +144,9 @@ impl Stores {
         summary.and_then(|s| s.facts.id).is_some_and(|id| starts_with(&id, prefix))
     }
 
-    fn one_of(&self, found: Vec<(StoreId, Located)>, asked: &str, side: Option<&str>) -> Result<Resolved> {
+    fn one_of(&self, found: Vec<(StoreId, Located)>, asked: &str, side: Side<'_>) -> Result<Resolved> {
         if let [(store, located)] = found.as_slice()
-            && side.is_none()
+            && !matches!(side, Side::Of(_))
         {
             return self.resolved(*store, located.clone());
         }
@@ -166,8 +177,11 @@ impl Stores {
         }
     }
 
-    fn side_of(&self, conversation: Conversation, side: Option<&str>) -> Result<Resolved> {
+    fn side_of(&self, conversation: Conversation, side: Side<'_>) -> Result<Resolved> {
         let Conversation { front, linked, .. } = conversation;
+        if side == Side::Front {
+            return self.resolved(front.0, front.1.located);
+        }
         let mut sides: Vec<(StoreId, Summary)> = std::iter::once(front).chain(linked).collect();
         // Both sides may have been found by one prefix, or only one of them: then the other is looked up by its link.
         let missing: Vec<_> = sides.iter().flat_map(|(store, summary)| self.links_of(*store, summary)).collect();
@@ -176,7 +190,7 @@ impl Stores {
                 sides.extend(self.exact(dialect, &id));
             }
         }
-        if let Some(side) = side {
+        if let Side::Of(side) = side {
             sides.retain(|(_, summary)| summary.reference.dialect == side);
         }
         let fullest = sides
@@ -186,7 +200,10 @@ impl Stores {
             Some((store, summary)) => self.resolved(store, summary.located),
             None => Err(Error::new(
                 ErrorKind::NotFound,
-                format!("the session has no side in the dialect `{}`", side.unwrap_or_default()),
+                match side {
+                    Side::Of(side) => format!("the session has no side in the dialect `{side}`"),
+                    Side::Fuller | Side::Front => "the session has no side".to_owned(),
+                },
             )
             .hinting("see both places with `boswell list --json`")),
         }
@@ -208,7 +225,7 @@ impl Stores {
         }
     }
 
-    fn most_recent(&self, project: Option<&Path>, side: Option<&str>) -> Result<Resolved> {
+    fn most_recent(&self, project: Option<&Path>, side: Side<'_>) -> Result<Resolved> {
         let (conversations, _) = self.conversations();
         // A front program may not know the folder that its engine ran in.
         let held_in = |cwd: &Path, summary: &Summary| {

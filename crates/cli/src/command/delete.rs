@@ -7,7 +7,7 @@ use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, Selector, SystemChance, Wait, blobs};
+use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, Selector, Side, SystemChance, Wait, blobs};
 use clap::Args;
 
 use super::change;
@@ -52,7 +52,11 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
     let found = args
         .sessions
         .iter()
-        .map(|session| if args.dry_run { machine.resolve(session) } else { machine.resolve_for_writing(session) })
+        .map(
+            |session| {
+                if args.dry_run { machine.resolve_front(session) } else { machine.resolve_front_for_writing(session) }
+            },
+        )
         .collect::<Result<Vec<Resolved>>>()?;
     let mut out = Output::paged(machine);
     for it in &found {
@@ -83,7 +87,7 @@ fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<Se
     let links = session.dialect().links(session.facts(), &it.located.id).into_iter();
     let there = links.filter_map(|link| {
         let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-        let other = machine.stores.resolve(&selector, &machine.env.cwd, None).ok()?;
+        let other = machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller).ok()?;
         Some(SessionRef::new(other.store.dialect().name(), &other.located.id))
     });
     let is_deleted = |other: &SessionRef| {

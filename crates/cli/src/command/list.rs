@@ -1,9 +1,10 @@
 //! `list`: sessions, last active first.
 
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
 use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
@@ -76,7 +77,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     sort(&mut rows, args.sort);
     let total = rows.len();
     if let Some(cursor) = &args.cursor {
-        let after = cursor_place(&rows, cursor)?;
+        let after = cursor_place(&rows, args.sort, cursor)?;
         rows.drain(..after);
     }
     let limit = args.limit.unwrap_or(usize::MAX);
@@ -88,7 +89,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         for conversation in &page {
             out.object(&shape::conversation(&machine.stores, conversation, &fates))?;
         }
-        out.object(&page_line(&page, total, more, machine.now))?;
+        out.object(&page_line(&page, args.sort, total, more, machine.now))?;
     } else if page.is_empty() {
         nothing(machine, found_any)?;
     } else {
@@ -130,7 +131,15 @@ pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     counted.then_some(summary.facts.messages).or(summary.facts.stated.messages)
 }
 
-fn cursor_place(rows: &[&Conversation], cursor: &str) -> Result<usize> {
+/// Where a page goes on. In the order of last activity a cursor holds the time beside the ref: a session that was appended to
+/// meanwhile has moved to the top, and what comes behind its old place must not begin there.
+fn cursor_place(rows: &[&Conversation], by: Sort, cursor: &str) -> Result<usize> {
+    let timed = cursor.rsplit_once('@').filter(|_| by == Sort::Active);
+    if let Some((session, time)) = timed.and_then(|(session, time)| session.split_once(':').zip(Instant::parse(time))) {
+        let at = (Reverse(Some(time)), SessionRef::new(session.0, session.1));
+        let key = |c: &Conversation| (Reverse(last_active(c)), c.front.1.reference.clone());
+        return Ok(rows.iter().take_while(|c| key(c) <= at).count());
+    }
     let place = rows.iter().position(|c| c.front.1.reference.to_string() == cursor);
     place.map(|at| at + 1).ok_or_else(|| {
         Error::new(ErrorKind::Invalid, format!("the cursor `{}` fits no session of this list", cursor.escape_debug()))
@@ -139,8 +148,11 @@ fn cursor_place(rows: &[&Conversation], cursor: &str) -> Result<usize> {
     })
 }
 
-fn page_line(page: &[&Conversation], total: usize, more: bool, now: Instant) -> Json {
-    let cursor = page.last().filter(|_| more).map(|c| c.front.1.reference.to_string());
+fn page_line(page: &[&Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
+    let cursor = page.last().filter(|_| more).map(|c| match last_active(c).filter(|_| by == Sort::Active) {
+        Some(time) => format!("{}@{}", c.front.1.reference, time.to_rfc3339()),
+        None => c.front.1.reference.to_string(),
+    });
     Json::object()
         .with("v", 1)
         .with("type", "page")

@@ -6,7 +6,7 @@ use boswell_dialect::myagents::resume_choice::Probe;
 use boswell_dialect::{Depth, Permissions, ResumeCommand, SessionLink};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Conversation, Resolved, Selector, Stores};
+use boswell_store::{Conversation, Resolved, Selector, Side, Stores};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -80,7 +80,8 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     }
     // A front program may leave it to the engine that keeps the transcript.
     for link in session.dialect().links(session.facts(), &found.located.id) {
-        let other = machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, None);
+        let other =
+            machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, Side::Fuller);
         let Ok(other) = other else { continue };
         let session = other.store.read(&other.located, Depth::Facts)?;
         if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
@@ -98,7 +99,7 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
 /// Whether an engine's store holds a session. A store that is not there holds none.
 fn probe(machine: &Machine, link: &SessionLink) -> Probe {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
-    match machine.stores.resolve(&selector, &machine.env.cwd, None) {
+    match machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller) {
         Ok(other) if other.located.size > 0 => Probe::Found,
         Ok(_) => Probe::Absent,
         Err(error) if error.is_not_found() => Probe::Absent,

@@ -66,7 +66,7 @@ pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
 }
 
 fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(session)?;
+    let found = machine.resolve_front_for_writing(session)?;
     let intention = Intention::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
     let note = NoteKind::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
     annotate_or_note(machine, &found, &intention, vec![note])

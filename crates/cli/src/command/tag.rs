@@ -47,7 +47,7 @@ pub(crate) fn untag(machine: &Machine, args: &UntagArgs) -> Result<ExitCode> {
 }
 
 fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(session)?;
+    let found = machine.resolve_front_for_writing(session)?;
     let retagged = |facts: &Facts| {
         let mut tags: Vec<String> = facts.tags.iter().filter(|tag| !remove.contains(tag)).cloned().collect();
         for tag in add {

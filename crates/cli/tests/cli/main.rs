@@ -14,6 +14,7 @@ mod claude_writing;
 mod corpus;
 mod damage;
 mod export;
+mod front_stores;
 mod fronts;
 mod help;
 mod keep;

@@ -60,8 +60,9 @@ fn every_promised_command_works_on_a_store_of_each_era() {
         assert_eq!(desk.row(), Value::Null);
         desk.run(&["restore", session]).ends(0);
         assert_eq!(desk.row()["title"], "mine", "{shape:?}");
-        let found = desk.run(&["check", session, "--json"]).of_type("damage");
-        assert!(found.iter().all(|it| it["problem"] == "missing_file"), "the engine's transcript aside: {found:?}");
+        // The engine's transcript lies in a store that this test does not have.
+        let store = format!("myagents={}", desk.bench.home().join(".myagents").display());
+        desk.run(&["check", session, "--store", &store]).ends(0);
         let left = disk::list(&desk.bench.home().join(".myagents/session-locks"));
         assert!(left.is_empty(), "{left:?}");
     }

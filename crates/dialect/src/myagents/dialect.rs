@@ -17,6 +17,7 @@ use super::content::Content;
 use super::intent::{Engine, Intent, Recovery};
 use super::resume_choice::Probe;
 use super::row::{PENDING, Row};
+use super::stats::Stats;
 use super::{id, index, index_file, layout, message, plan, resume};
 
 /// Sessions of the MyAgents desktop app, all three eras.
@@ -157,7 +158,7 @@ impl Dialect for MyAgents {
     }
 
     fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        let Some(json) = facts.metadata.get(PENDING) else { return Ok(()) };
+        let Some(json) = facts.metadata.get(PENDING) else { return check_sums(view, facts, problems) };
         let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
         let detail = match intent {
             None => "a change of the conversation was begun in a way that is not known here".to_owned(),
@@ -226,6 +227,22 @@ impl Dialect for MyAgents {
     fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
         (key == index::MAIN).then(|| index_file::merge(base, ours, theirs))?
     }
+}
+
+/// Whether the index counts what the transcript holds. A row that counts nothing yet is not wrong.
+fn check_sums(view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+    // Records of the newer event log are not rows.
+    let newer = view.log.heads.iter().all(|head| head.kind == EntryKind::Unknown);
+    let Some(stated) = Stats::of_facts(&facts.stated).filter(|_| !newer) else { return Ok(()) };
+    let mut counted = Stats::default();
+    for slot in view.log.slots() {
+        view.with_object(slot, |row| counted.count(row))?;
+    }
+    if counted != stated {
+        let detail = format!("the index counts {stated}, the transcript holds {counted}");
+        problems.push(Problem::of_file(ProblemKind::StaleIndex, detail));
+    }
+    Ok(())
 }
 
 fn holds_rows(messages: Raw<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! The sums that a row of the index keeps of its transcript.
 
-use boswell_model::Result;
 use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::{Result, Stated};
 
 use super::index_file::RowEdit;
 use super::message;
@@ -20,6 +20,17 @@ pub(crate) struct Stats {
     output: u64,
     cache_read: u64,
     cache_write: u64,
+}
+
+impl std::fmt::Display for Stats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Stats { prompts, input, output, cache_read, cache_write } = self;
+        write!(f, "{prompts} prompts and {input} + {output} tokens")?;
+        if *cache_read > 0 || *cache_write > 0 {
+            write!(f, " ({cache_read} + {cache_write} of the cache)")?;
+        }
+        Ok(())
+    }
 }
 
 impl Stats {
@@ -47,6 +58,18 @@ impl Stats {
             cache_read: count(CACHE_READ),
             cache_write: count(CACHE_WRITE),
         }
+    }
+
+    /// What a row of the index stated, where it states anything.
+    pub(crate) fn of_facts(stated: &Stated) -> Option<Self> {
+        let usage = &stated.usage;
+        Some(Stats {
+            prompts: stated.turns?,
+            input: usage.input.unwrap_or(0),
+            output: usage.output.unwrap_or(0),
+            cache_read: usage.cache_read.unwrap_or(0),
+            cache_write: usage.cache_write.unwrap_or(0),
+        })
     }
 
     /// Both together.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use boswell_dialect::{Plan, Precondition, Step};
+use boswell_dialect::{Plan, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::digest::chunks;
@@ -90,25 +90,6 @@ impl Runner {
             return self.undo_deletion(&listed.operation);
         }
         self.restore_copies(session, &operations)
-    }
-
-    /// Puts files back from the vault alone, for when `ops.jsonl` is lost.
-    fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Restored> {
-        let mut records = self.vault.of(session)?;
-        let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
-        records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
-        let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
-        records.retain(|record| record.op == last.op && record.root == last.root);
-        let mut plan = Plan::new("restore", format!("restore {session}"));
-        let (sweep, mut renewed) = (self.sweep(&last.root, session), 0);
-        for record in &records {
-            let (key, bytes) = (record.key.clone(), self.vault.restore(record)?);
-            plan.preconditions.push(Precondition::Absent { key: key.clone() });
-            let modified = sweep.time(record.modified, &mut renewed);
-            plan.steps.push(Step::Put { key, bytes, mode: Some(record.mode), modified });
-        }
-        let operation = self.run(&last.root, &plan, session, Reason::Before)?;
-        Ok(Restored { operation, renewed })
     }
 
     fn looks_undoable(&self, op: &Operation) -> Result<bool> {

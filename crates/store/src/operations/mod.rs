@@ -1,6 +1,8 @@
 //! What can be done with operations: list them, take them back, delete and restore through them.
 
 mod becoming;
+mod copies;
+mod derive;
 mod kept;
 mod list;
 mod sweep;

@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use boswell_dialect::{StoreIntention, by_name};
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::backend::{BackendFiles, FsBackend};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Open, Stat, durable};
 use crate::runner::{
-    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, lower, merge, place, shown,
+    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place, shown,
 };
 use crate::vault::Reason;
 
-use super::becoming::Becoming;
 use super::sweep::Restored;
 
 /// What to do about files that have grown since.
@@ -106,7 +103,9 @@ impl<'a> Undoing<'a> {
                 }
             }
         }
-        self.derive()?;
+        if !self.op.derived.is_empty() {
+            self.runner.derive(&self.op.root, &self.op.session.dialect, &|_| true, &mut self.out)?;
+        }
         Ok(self.out)
     }
 
@@ -117,41 +116,6 @@ impl<'a> Undoing<'a> {
 
     fn is_derived(&self, key: &str) -> bool {
         self.op.derived.iter().any(|derived| derived == key)
-    }
-
-    /// Makes files that follow from others anew, from what the others become: much may have happened to them since.
-    fn derive(&mut self) -> Result<()> {
-        let Some(dialect) = by_name(&self.op.session.dialect).filter(|_| !self.op.derived.is_empty()) else {
-            return Ok(());
-        };
-        let mut becoming = BTreeMap::new();
-        for change in &self.out.changes {
-            match change {
-                Change::Write { key, after, .. } => {
-                    let bytes = match self.out.contents.get(&after.sha256) {
-                        Some(Content::Bytes(bytes)) => bytes.clone(),
-                        _ => self.runner.vault.get(after.sha256)?,
-                    };
-                    becoming.insert(key.clone(), Some(bytes));
-                }
-                Change::Remove { key, .. } => {
-                    becoming.insert(key.clone(), None);
-                }
-                _ => {}
-            }
-        }
-        let backend = FsBackend::on(std::sync::Arc::clone(&self.runner.disk), &self.op.root);
-        let files = Becoming { files: &BackendFiles(&backend), becoming };
-        let planned = dialect.plan_store(&files, &StoreIntention::Index, self.runner.chance.as_ref())?;
-        let lowered = lower(self.runner.disk.as_ref(), &self.op.root, &planned.plan)?;
-        self.out.derived = planned.plan.derived;
-        self.out.contents.extend(lowered.contents);
-        self.out.seen.extend(lowered.seen);
-        for (key, state) in lowered.initial {
-            self.out.initial.entry(key).or_insert(state);
-        }
-        self.out.changes.extend(lowered.changes);
-        Ok(())
     }
 
     /// Looks whether every file is what the operation left; gives the keys of those that may have grown.

@@ -232,6 +232,7 @@ impl Runner {
             at: op.at,
             from,
             inode: from.is_none().then_some(inode),
+            derived: op.derived.iter().any(|derived| derived == key),
         }
     }
 

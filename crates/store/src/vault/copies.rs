@@ -66,6 +66,7 @@ impl Vault {
             at: self.chance.now(),
             from: None,
             inode: None,
+            derived: false,
         };
         self.save(&[(record.clone(), Copied::File(&path))])?;
         Ok(record)

@@ -64,6 +64,8 @@ pub struct VaultRecord {
     pub from: Option<u64>,
     /// The second name of the file itself, if it got one.
     pub inode: Option<String>,
+    /// Whether the file follows from others, such as an index: it is made anew, never put back.
+    pub derived: bool,
 }
 
 impl VaultRecord {
@@ -82,6 +84,7 @@ impl VaultRecord {
             .with("at", self.at.to_rfc3339())
             .with_some("from", self.from)
             .with_some("inode", self.inode.as_deref())
+            .with_some("derived", self.derived.then_some(true))
     }
 
     pub(super) fn from_json(raw: Raw<'_>) -> Option<Self> {
@@ -99,6 +102,7 @@ impl VaultRecord {
             at: Instant::parse(&text("at")?)?,
             from: raw.get("from").and_then(|from| from.u64()),
             inode: text("inode").filter(|name| is_file_name(name)),
+            derived: raw.get("derived").and_then(|derived| derived.bool()).unwrap_or(false),
         })
     }
 }

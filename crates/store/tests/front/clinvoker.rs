@@ -325,3 +325,21 @@ fn what_the_format_has_no_place_for_is_refused() {
         assert_eq!(place.carry_out(&ids[0], &intention).unwrap_err().kind(), ErrorKind::Unsupported);
     }
 }
+
+#[test]
+fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_made_anew() {
+    for &state in IndexState::ALL {
+        let (folder, place, ids) = of(state);
+        let document = place.read(&key(&ids[0]));
+        let session = place.carry_out(&ids[0], &Intention::Delete).unwrap().operation.session;
+        place.carry_out(&ids[1], &Intention::Title("meanwhile".into())).unwrap();
+        place.disk.remove(&folder.path().join("home/ops.jsonl")).unwrap();
+        let restored = place.runner.restore(&session).unwrap();
+        assert_eq!(place.read(&key(&ids[0])), document, "{state:?}");
+        assert_eq!(place.json(INDEX)["index"][&ids[1]]["Title"], "meanwhile", "{state:?}");
+        index_is_right(&place);
+        place.runner.undo(&restored.operation.id).unwrap();
+        assert!(place.json(INDEX)["index"].get(&ids[0]).is_none(), "{state:?}");
+        index_is_right(&place);
+    }
+}

@@ -200,3 +200,20 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
     assert_eq!(mended["sessions"][0]["id"], ids[0].as_str());
     index_is_right(&place);
 }
+
+#[test]
+fn a_deleted_session_comes_back_from_the_vault_alone_and_its_row_with_it() {
+    let (folder, place, ids) = of(IndexState::Right);
+    let before = place.read(&key(&ids[0]));
+    let session = place.carry_out(&ids[0], &Intention::Delete).unwrap().operation.session;
+    place.carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")])).unwrap();
+    place.disk.remove(&folder.path().join("home/ops.jsonl")).unwrap();
+    place.runner.restore(&session).unwrap();
+    assert_eq!(place.read(&key(&ids[0])), before);
+    index_is_right(&place);
+    let rows = place.json(&format!("{FOLDER}/sessions-index.json"))["sessions"].as_array().unwrap().len();
+    assert_eq!(
+        rows,
+        place.store.list().unwrap().sessions.iter().filter(|it| it.key.as_ref().unwrap().starts_with(FOLDER)).count()
+    );
+}

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Draft, Intention};
+use boswell_dialect::{Draft, Intention, StoreIntention};
 use boswell_model::{Slot, Tip};
 use boswell_store::disk::{Disk, DiskFile, Open, RealDisk, Stat};
-use boswell_store::{NewSession, Owner, RecoveryOutcome, Runner, Wait};
+use boswell_store::{CarriedOut, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
 use boswell_testkit::make::myagents::Shape;
 
@@ -15,7 +15,46 @@ use crate::support::{FailingDisk, Fault, Then, Tree};
 
 type Make = fn() -> Shop;
 
-fn plans() -> Vec<(&'static str, Make, Intention)> {
+/// What is wanted: of the session that a shop is about, or of the whole store.
+enum Wanted {
+    Of(Intention),
+    All(StoreIntention),
+}
+
+impl Wanted {
+    fn run(&self, shop: &Shop, disk: FailingDisk) -> Result<CarriedOut, Error> {
+        let runner = shop.runner_on(disk);
+        match self {
+            Wanted::Of(intention) => runner.carry_out(&shop.store(), &shop.located(), intention),
+            Wanted::All(intention) => runner.carry_out_store(&shop.store(), intention),
+        }
+    }
+}
+
+fn plans() -> Vec<(&'static str, Make, Wanted)> {
+    let of_session = plans_of_session().into_iter().map(|(name, make, wanted)| (name, make, Wanted::Of(wanted)));
+    let of_store = plans_of_store().into_iter().map(|(name, make, wanted)| (name, make, Wanted::All(wanted)));
+    of_session.chain(of_store).collect()
+}
+
+fn plans_of_store() -> Vec<(&'static str, Make, StoreIntention)> {
+    let new = || StoreIntention::Create(NewSession::in_project("/新").with_id("new-one").titled("red"));
+    let wrong: Make = || {
+        let shop = Shop::with(&ROW.replace("\"messageCount\":2", "\"messageCount\":9"), &talk());
+        shop.place.put("sessions/lost.jsonl", &talk());
+        shop
+    };
+    vec![
+        ("new", || Shop::with(ROW, &talk()), new()),
+        ("new with a damaged index", || Shop::of(Shape::IndexCutInRow), new()),
+        ("new without an index", Shop::empty, new()),
+        ("index", wrong, StoreIntention::Index),
+        ("index that is damaged", || Shop::of(Shape::IndexTruncated), StoreIntention::Index),
+        ("move", || Shop::with(ROW, &talk()), StoreIntention::Move { from: "/p".into(), to: "/q".into() }),
+    ]
+}
+
+fn plans_of_session() -> Vec<(&'static str, Make, Intention)> {
     let rewind = |slot| Intention::Rewind(Tip::At(Slot(slot)));
     let new = NewSession::default().with_id("fork-of-s");
     let talking: Make = || Shop::with(ROW, &talk());
@@ -38,11 +77,11 @@ fn state(shop: &Shop) -> Tree {
 
 #[test]
 fn interrupted_at_every_step_of_every_plan_it_is_the_old_state_or_the_new_one() {
-    for (name, make, intention) in plans() {
+    for (name, make, wanted) in plans() {
         let (old, new, calls) = {
             let (shop, counting) = (make(), FailingDisk::never());
             let old = state(&shop);
-            shop.runner_on(counting.clone()).carry_out(&shop.store(), &shop.located(), &intention).unwrap();
+            wanted.run(&shop, counting.clone()).unwrap();
             (old, state(&shop), counting.calls())
         };
         assert!(calls > 20, "{name}: only {calls} calls");
@@ -50,8 +89,7 @@ fn interrupted_at_every_step_of_every_plan_it_is_the_old_state_or_the_new_one() 
         for at in 0..calls {
             let fault = [Fault::NotDone, Fault::Half, Fault::Done][at % 3];
             let shop = make();
-            let broken = FailingDisk::at(at, fault, Then::Dead);
-            let ran = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &intention);
+            let ran = wanted.run(&shop, FailingDisk::at(at, fault, Then::Dead));
             for one in shop.runner().recover().unwrap() {
                 match one.outcome {
                     RecoveryOutcome::Forward => forward += 1,

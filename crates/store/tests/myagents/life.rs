@@ -2,6 +2,7 @@
 
 use boswell_dialect::{Draft, Intention};
 use boswell_model::ErrorKind;
+use boswell_store::disk::{Disk, RealDisk};
 use boswell_testkit::disk;
 use boswell_testkit::make::myagents::Shape;
 use serde_json::json;
@@ -128,4 +129,47 @@ fn a_row_of_six_megabytes_is_appended_to_like_any_other() {
     shop.append(vec![Draft::user("短")]);
     assert_eq!(shop.lines().len(), 2);
     assert_eq!(shop.row()["lastMessagePreview"], "短");
+}
+
+#[test]
+fn a_deleted_session_comes_back_from_the_vault_alone_into_the_index_as_the_app_left_it() {
+    for shape in [Shape::E1, Shape::E3, Shape::LegacyJson, Shape::TornTranscript] {
+        let shop = Shop::of(shape);
+        let (before, row) = (shop.place.tree(), shop.row());
+        let session = shop.wants(&Intention::Delete).unwrap().operation.session;
+        RealDisk.remove(&shop.place.home().join("ops.jsonl")).unwrap();
+        let theirs = shop.place.read("sessions.json").replacen("\"title\": \"", "\"title\": \"New ", 1);
+        shop.place.put("sessions.json", &theirs);
+        let restored = shop.runner().restore(&session).unwrap();
+        assert_eq!(restored.operation.kind, "restore", "{shape:?}");
+        assert_eq!(shop.row(), row, "{shape:?}");
+        assert!(shop.place.read("sessions.json").contains("\"title\": \"New "), "{shape:?}: theirs stays");
+        let files = |tree: crate::support::Tree| -> Vec<_> {
+            tree.into_iter().filter(|(key, it)| it.is_some() && key != "sessions.json").collect()
+        };
+        assert_eq!(files(shop.place.tree()), files(before), "{shape:?}");
+        shop.has_no_locks();
+        shop.runner().undo(&restored.operation.id).unwrap();
+        assert_eq!((shop.rows().len(), shop.row()), (2, json!(null)), "{shape:?}: and it can be taken back");
+    }
+}
+
+#[test]
+fn without_the_record_of_a_deletion_an_untouched_index_is_as_before_and_a_torn_one_is_left_alone() {
+    for shape in [Shape::E3, Shape::IndexWithNull] {
+        let shop = Shop::of(shape);
+        let before = shop.place.read("sessions.json");
+        let session = shop.wants(&Intention::Delete).unwrap().operation.session;
+        let left = shop.place.tree();
+        RealDisk.remove(&shop.place.home().join("ops.jsonl")).unwrap();
+        let deleted = shop.place.read("sessions.json");
+        shop.place.put("sessions.json", "[{\"id\":\"torn");
+        let error = shop.runner().restore(&session).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Damaged, "{shape:?}: {error}");
+        assert!(error.hint().unwrap().contains("index --native --apply"), "{shape:?}");
+        shop.place.put("sessions.json", &deleted);
+        assert_eq!(shop.place.tree(), left, "{shape:?}: nothing was put back halfway");
+        shop.runner().restore(&session).unwrap();
+        assert_eq!(shop.place.read("sessions.json"), before, "{shape:?}");
+    }
 }

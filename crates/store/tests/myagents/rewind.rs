@@ -33,6 +33,18 @@ fn a_rewind_to_an_answer_that_the_engine_knows_keeps_the_engines_session() {
 }
 
 #[test]
+fn of_the_rows_of_one_turn_the_last_one_tells_the_engine_where_to_go_on() {
+    let answer = |id: &str, uuid: &str| line(id, "assistant", "part", &format!(r#","sdkUuid":"{uuid}""#));
+    let rows = [line("0", "user", "one", ""), answer("1", "first-of-turn"), answer("2", "last-of-turn")].concat();
+    let shop = Shop::with(ROW, &(rows.clone() + &line("3", "user", "two", "")));
+    let done = shop.rewind(3).unwrap();
+    assert_eq!(shop.log(), rows, "ids of the engine stand in their rows and are cut with them");
+    assert!(done.planned.remarks[0].contains("last-of-turn"), "{:?}", done.planned.remarks);
+    let fork = shop.fork(2).unwrap().planned.session.unwrap();
+    assert_eq!(shop.row_of(&fork)["forkFrom"]["messageUuid"], "last-of-turn");
+}
+
+#[test]
 fn keeps_product_session_identity_while_replacing_only_the_sdk_binding() {
     let more = r#""forkFrom":{"sourceSessionId":"x"},"runtimeUsageTotals":{"inputTokens":1},"lastContextUsage":{"contextTokens":2},"#;
     let shop = Shop::with(&ROW.replacen('{', &format!("{{{more}"), 1), &talk());

@@ -51,6 +51,13 @@ impl Shop {
         Shop { place, id: "s".to_owned() }
     }
 
+    /// A folder in which nothing was ever kept.
+    pub(crate) fn empty() -> Self {
+        let place = Place::new();
+        boswell_testkit::disk::make_dir(&place.root());
+        Shop { place, id: String::new() }
+    }
+
     pub(crate) fn store(&self) -> Store {
         self.store_on(Arc::new(RealDisk))
     }

@@ -51,7 +51,7 @@ impl<'a> Work<'a> {
         self.index.row(self.id()).ok_or_else(|| {
             Error::new(ErrorKind::Conflict, format!("the index of MyAgents has no row for session {}", self.id()))
                 .because("what is wanted is kept in that row")
-                .hinting("write the rows that are missing with `boswell index --native myagents --apply`")
+                .hinting("write the rows that are missing with `boswell index --native --apply`")
         })
     }
 
