@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Move(command::moving::MoveArgs),
     Keep(command::keep::KeepArgs),
     Config(command::config::ConfigArgs),
+    Demo(command::demo::DemoArgs),
     Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),
     #[command(name = "__complete", hide = true)]

@@ -343,6 +343,26 @@ pub(crate) fn new_file(path: &Path) -> Result<std::fs::File> {
     })
 }
 
+/// A script that was not there before and that its owner may run.
+pub(crate) fn new_script(path: &Path, text: &str) -> Result<()> {
+    use std::io::Write;
+    let mut file = new_file(path)?;
+    let written = file.write_all(text.as_bytes());
+    #[cfg(unix)]
+    let written = written.and_then(|()| file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)));
+    written.map_err(|error| Error::io(path.display(), "write the script", error))
+}
+
+/// Whether nothing is at a path yet, or a folder with nothing in it.
+pub(crate) fn is_new_or_empty(path: &Path) -> Result<bool> {
+    match std::fs::read_dir(path) {
+        Ok(mut inside) => Ok(inside.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(Error::io(path.display(), "look into the folder", error)),
+    }
+}
+
 fn environment() -> Result<Environment> {
     let cwd = std::env::current_dir().map_err(|error| Error::io(".", "find the working folder", error))?;
     // Variables that are not Unicode cannot name a place that we could print or pass on.

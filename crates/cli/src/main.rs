@@ -4,6 +4,7 @@ mod args;
 mod checkout_of;
 mod command;
 mod config;
+mod demo;
 mod export;
 mod failure;
 mod fate;

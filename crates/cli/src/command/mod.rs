@@ -11,6 +11,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod delete;
+pub(crate) mod demo;
 pub(crate) mod export;
 pub(crate) mod file_copies;
 pub(crate) mod files;
@@ -96,6 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Prompts(args)) => prompts::run(&machine, args),
         Some(Command::Watch(args)) => watch::run(&machine, args),
         Some(Command::Continue(args)) => resume_last::run(&machine, args),
+        Some(Command::Demo(args)) => demo::run(&machine, args),
         Some(Command::Man(args)) => man::run(&machine, args),
         Some(Command::Config(args)) => config::run(&machine, args),
         Some(Command::Completions(args)) => completions::run(&machine, args),
@@ -104,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
-    if done.is_ok() && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_))) {
+    if done.is_ok() && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_))) {
         keep::afterwards(&machine);
     }
     done
