@@ -54,6 +54,8 @@ pub enum NoteKind {
     Summary(String),
     /// What it is called; none takes the title away.
     Title(Option<String>),
+    /// What it could be called, as long as neither its log nor the user gives it a title.
+    Proposed(String),
 }
 
 /// What the notes of a session come down to.
@@ -71,6 +73,8 @@ pub struct SessionNotes {
     pub summary: Option<String>,
     /// What it is called.
     pub title: Option<String>,
+    /// What it could be called, for want of a title.
+    pub proposed: Option<String>,
     /// When the last note was made.
     pub at: Option<Instant>,
 }
@@ -151,6 +155,7 @@ impl SessionNotes {
             }
             NoteKind::Summary(text) => self.summary = Some(text.clone()),
             NoteKind::Title(title) => self.title.clone_from(title),
+            NoteKind::Proposed(title) => self.proposed = Some(title.clone()),
         }
     }
 }
@@ -170,6 +175,7 @@ impl Note {
             NoteKind::Label { entry, label } => note("label").with("entry", entry).with("label", label.as_deref()),
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
+            NoteKind::Proposed(title) => note("proposed").with("title", title),
         }
     }
 
@@ -183,6 +189,7 @@ impl Note {
             "label" => NoteKind::Label { entry: text("entry")?, label: text("label") },
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),
+            "proposed" => NoteKind::Proposed(text("title")?),
             _ => return None,
         };
         Some(Note { session: session_ref(&text("ref")?)?, at: Instant::parse(&text("at")?)?, kind })

@@ -8,5 +8,5 @@ mod place;
 mod planted;
 mod tour;
 
-pub(crate) use place::{Place, quoted};
+pub(crate) use place::Place;
 pub(crate) use tour::TOUR;

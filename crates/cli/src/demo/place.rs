@@ -80,8 +80,8 @@ impl Place {
     }
 }
 
-/// A word as a shell takes it literally.
-pub(crate) fn quoted(word: &str) -> String {
+/// A word as any POSIX shell takes it literally, in a file that nobody needs to look at.
+fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:@+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -11,6 +11,7 @@ mod claude_together;
 mod claude_writing;
 mod corpus;
 mod damage;
+mod demo;
 mod export;
 mod fronts;
 mod help;
