@@ -32,10 +32,10 @@ pub(crate) struct DoctorArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &DoctorArgs) -> Result<ExitCode> {
-    let report = Report::take(machine);
     if let Some(path) = &args.bundle {
-        return write(machine, &report, &machine.env.cwd.join(path));
+        return write(machine, &Report::take(machine, Eyes::Strangers), &machine.env.cwd.join(path));
     }
+    let report = Report::take(machine, Eyes::Own);
     let mut out = Output::paged(machine);
     if out.json {
         out.object(&report.shape())?;
@@ -58,8 +58,18 @@ fn write(machine: &Machine, report: &Report, path: &Path) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was found. Every text in it is fit for strangers.
+/// Who reads a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Eyes {
+    /// Whoever sits at the machine: places are named in full.
+    Own,
+    /// Anybody: places are named only as far as they are the same everywhere.
+    Strangers,
+}
+
+/// What was found.
 struct Report {
+    eyes: Eyes,
     facts: Vec<(&'static str, String)>,
     stores: Vec<StoreReport>,
     locks: Vec<String>,
@@ -78,8 +88,9 @@ struct StoreReport {
 }
 
 impl Report {
-    fn take(machine: &Machine) -> Report {
+    fn take(machine: &Machine, eyes: Eyes) -> Report {
         let mut report = Report {
+            eyes,
             facts: vec![
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
                 ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
@@ -104,7 +115,7 @@ impl Report {
             return;
         };
         let state = if home.is_dir() { "" } else { " (not made yet)" };
-        self.facts.push(("home", format!("{}{state}", tame(machine, home))));
+        self.facts.push(("home", format!("{}{state}", self.named(machine, home))));
         if let Some(free) = free_space(home) {
             self.facts.push(("free_space", size(free)));
         }
@@ -133,7 +144,7 @@ impl Report {
 
     fn look_at_settings(&mut self, machine: &Machine) {
         let path = machine.config.path.as_deref();
-        self.facts.push(("config", path.map_or_else(|| "none".to_owned(), |path| tame(machine, path))));
+        self.facts.push(("config", path.map_or_else(|| "none".to_owned(), |path| self.named(machine, path))));
         let set = SETTINGS.iter().filter(|setting| machine.config.get(setting.key).is_some());
         let keys: Vec<&str> = set.map(|setting| setting.key).collect();
         self.facts.push(("settings", if keys.is_empty() { "none".to_owned() } else { keys.join(" ") }));
@@ -143,7 +154,7 @@ impl Report {
         let can = Operation::ALL.iter().map(|operation| (operation.word(), store.support(*operation))).collect();
         let mut found = StoreReport {
             dialect: store.dialect().name(),
-            root: tame(machine, store.root()),
+            root: self.named(machine, store.root()),
             sessions: 0,
             hidden: 0,
             bytes: 0,
@@ -160,6 +171,13 @@ impl Report {
             Err(error) => self.trouble(&error),
         }
         self.stores.push(found);
+    }
+
+    fn named(&self, machine: &Machine, path: &Path) -> String {
+        match self.eyes {
+            Eyes::Own => path.display().to_string(),
+            Eyes::Strangers => tame(machine, path),
+        }
     }
 
     /// What went wrong, by its kind: the text of an error may name what is nobody's business.

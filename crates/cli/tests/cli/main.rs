@@ -26,4 +26,5 @@ mod pi_family;
 mod reference;
 mod silence;
 mod streaming;
+mod tour;
 mod writing;
