@@ -18,12 +18,14 @@ use crate::terminal::{Style, fit, one_line};
 
 /// Say what boswell finds here, and write a file for bug reports
 #[derive(Debug, Args)]
-#[command(after_help = "The file holds counts, versions and places. It holds no text of a session, no title, no value of a setting, and instead
+#[command(
+    after_help = "The file holds counts, versions and places. It holds no text of a session, no title, no value of a setting, and instead
 of your home folder and of project folders it says `~` and `…`. Look at it before you send it.
 
 Examples:
   boswell doctor
-  boswell doctor --bundle boswell-report.json")]
+  boswell doctor --bundle boswell-report.json"
+)]
 pub(crate) struct DoctorArgs {
     /// Write the report to this file, which is not there yet
     #[arg(long, value_name = "FILE")]

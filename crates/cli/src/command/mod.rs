@@ -110,7 +110,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
-    if done.is_ok() && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_))) {
+    if done.is_ok()
+        && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_)))
+    {
         keep::afterwards(&machine);
     }
     done

@@ -17,13 +17,15 @@ use crate::transcript::{self, Transcript};
 
 /// Give sessions a title of at most 8 words and a summary of at most 3 sentences
 #[derive(Debug, Args)]
-#[command(after_help = "Built in is an extract of the first prompt, the files changed, the commands run and the last answer. With
+#[command(
+    after_help = "Built in is an extract of the first prompt, the files changed, the commands run and the last answer. With
 `summary.command` in the settings that program is handed the same, without secrets, and answers a title and sentences.
 Both are kept as notes; a title that a session has already stays.
 
 Examples:
   boswell summarize @last
-  boswell summarize --missing --limit 20")]
+  boswell summarize --missing --limit 20"
+)]
 pub(crate) struct SummarizeArgs {
     /// Sessions: refs DIALECT:ID, beginnings of ids, paths, @last, @here
     #[arg(required_unless_present = "missing")]

@@ -105,12 +105,10 @@ mod tests {
 
     #[test]
     fn chinese_sessions_are_summed_up_in_chinese() {
-        let summed = extract(&gist("给博客加全文搜索，要支持中文。", &["index.rs"], &[], "可以用二元分词建立倒排索引。"));
+        let summed =
+            extract(&gist("给博客加全文搜索，要支持中文。", &["index.rs"], &[], "可以用二元分词建立倒排索引。"));
         assert_eq!(summed.title, "给博客加全文搜索，要支持中文");
-        assert_eq!(
-            summed.summary,
-            "给博客加全文搜索，要支持中文。修改了 index.rs。可以用二元分词建立倒排索引。"
-        );
+        assert_eq!(summed.summary, "给博客加全文搜索，要支持中文。修改了 index.rs。可以用二元分词建立倒排索引。");
     }
 
     #[test]

@@ -49,9 +49,10 @@ pub(super) fn is_cjk(c: char) -> bool {
 
 /// Whether a text is mostly written without spaces.
 pub(super) fn is_chinese(text: &str) -> bool {
-    let (cjk, letters) = text.chars().filter(|c| c.is_alphanumeric()).fold((0, 0), |(cjk, all), c| {
-        if is_cjk(c) { (cjk + 1, all + 1) } else { (cjk, all + 1) }
-    });
+    let (cjk, letters) = text
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .fold((0, 0), |(cjk, all), c| if is_cjk(c) { (cjk + 1, all + 1) } else { (cjk, all + 1) });
     cjk * 3 > letters
 }
 

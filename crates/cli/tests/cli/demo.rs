@@ -36,7 +36,8 @@ impl Demo {
 fn a_demo_holds_every_dialect_two_languages_branches_subagents_and_damage() {
     let demo = Demo::new();
     let sessions = demo.run(&["list", "--hidden", "--json"]).ends(0).of_type("session");
-    let linked = |it: &Value| it["links"].as_array().unwrap().iter().map(|l| l["ref"].as_str().unwrap().to_owned()).collect();
+    let linked =
+        |it: &Value| it["links"].as_array().unwrap().iter().map(|l| l["ref"].as_str().unwrap().to_owned()).collect();
     let refs: Vec<String> = sessions
         .iter()
         .flat_map(|it| std::iter::once(it["ref"].as_str().unwrap().to_owned()).chain::<Vec<String>>(linked(it)))
@@ -101,7 +102,9 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
     let sessions = |folder: &str| -> Vec<u8> {
         let root = bench.cwd().join(folder);
         bench.run(["demo", folder]).ends(0);
-        disk::read(&root.join("home/.codex/sessions/2026/10/25/rollout-2026-10-25T13-00-00-ad4b5f79-905d-7142-a365-c37251cd26cd.jsonl"))
+        disk::read(&root.join(
+            "home/.codex/sessions/2026/10/25/rollout-2026-10-25T13-00-00-ad4b5f79-905d-7142-a365-c37251cd26cd.jsonl",
+        ))
     };
     let own = |folder: &str| -> Vec<u8> {
         let below = bench.cwd().join(folder).join("own/sessions");

@@ -114,5 +114,6 @@ fn row(line: &str) -> String {
         words[2] = "…";
         words[4] = if words[4].ends_with("shop") { "~/demo/work/shop" } else { "~/demo/work/blog" };
     }
-    words.join("  ")
+    let (columns, name) = words.split_at(words.len().min(5));
+    format!("{}  {}", columns.join("  "), name.join(" "))
 }
