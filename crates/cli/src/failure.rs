@@ -120,7 +120,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::panic, reason = "it is what is tested")]
     fn a_panic_ends_with_70_and_says_what_to_do() {
         let code = guard(|| panic!("a bug"));
         let _ = std::panic::take_hook();
