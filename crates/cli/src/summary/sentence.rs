@@ -63,10 +63,10 @@ pub(super) fn first_words(text: &str, most: usize) -> String {
     for (at, c) in text.char_indices() {
         let cost = match c {
             _ if is_cjk(c) => 1,
-            _ if !c.is_whitespace() && !in_word => 2,
+            _ if c.is_alphanumeric() && !in_word => 2,
             _ => 0,
         };
-        in_word = !c.is_whitespace() && !is_cjk(c);
+        in_word = !c.is_whitespace() && !is_cjk(c) && (in_word || c.is_alphanumeric());
         halves += cost;
         if halves > most * 2 {
             return text.get(..at).unwrap_or(text).trim_end().to_owned();
@@ -100,7 +100,8 @@ mod tests {
     fn two_chinese_characters_count_as_a_word() {
         assert_eq!(first_words("one two three", 2), "one two");
         assert_eq!(first_words("给博客加全文搜索", 2), "给博客加");
-        assert_eq!(first_words("用 rust 写搜索", 2), "用 rust");
+        assert_eq!(first_words("用 rust 写搜索", 2), "用 rust 写");
+        assert_eq!(first_words("- \"one, two\" three", 2), "- \"one, two\"");
         assert_eq!(first_words("", 2), "");
     }
 
