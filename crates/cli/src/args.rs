@@ -101,6 +101,9 @@ pub(crate) enum Command {
     Move(command::moving::MoveArgs),
     Keep(command::keep::KeepArgs),
     Config(command::config::ConfigArgs),
+    Summarize(command::summarize::SummarizeArgs),
+    Doctor(command::doctor::DoctorArgs),
+    Demo(command::demo::DemoArgs),
     Man(command::man::ManArgs),
     Completions(command::completions::CompletionsArgs),
     #[command(name = "__complete", hide = true)]

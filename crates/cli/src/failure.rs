@@ -3,13 +3,14 @@
 #![expect(clippy::print_stderr, reason = "this is where errors are printed")]
 
 use std::error::Error as _;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind};
 
 use crate::output::json_line;
-use crate::terminal::escape;
+use crate::terminal::{cut, escape, one_line};
 
 /// The exit code for an error of that kind.
 pub(crate) fn code(kind: ErrorKind) -> u8 {
@@ -69,6 +70,32 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// Runs the program. A panic is our bug: it is told in words that help, and what was open is let go of on the way out.
+pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
+    std::panic::set_hook(Box::new(|info| {
+        let payload = info.payload();
+        let said = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let said = said.unwrap_or("no reason was given");
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        if std::io::stderr().is_terminal() {
+            // Whatever was being drawn: the cursor is shown again, and colours end.
+            eprint!("\x1b[?25h\x1b[0m\r\n");
+        }
+        eprintln!("{}", bug(said, &place));
+    }));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| ExitCode::from(70))
+}
+
+/// What a panic is told as. Its text may quote a session, so it is cut and made harmless.
+fn bug(said: &str, place: &str) -> String {
+    format!(
+        "error: boswell met a bug of its own: {}\n  because it panicked at {}\nhint: what was acknowledged is on the disk; please report this with \
+         the file that `boswell doctor --bundle boswell-report.json` writes",
+        cut(&one_line(said), 300),
+        one_line(place),
+    )
+}
+
 fn reasons(error: &Error) -> Vec<String> {
     let mut out: Vec<String> = error.reason().map(str::to_owned).into_iter().collect();
     let mut source = error.source();
@@ -86,4 +113,19 @@ fn full_text(error: &Error) -> String {
         text.push_str(&reason);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_with_70_and_says_what_to_do() {
+        let code = guard(|| panic!("a bug"));
+        let _ = std::panic::take_hook();
+        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(70)));
+        let text = bug("out of\u{1b}[2J range", "src/x.rs:1:2");
+        assert!(text.starts_with("error: boswell met a bug of its own: out of\\x1b[2J range\n"), "{text}");
+        assert!(text.contains("panicked at src/x.rs:1:2") && text.contains("boswell doctor --bundle"), "{text}");
+    }
 }

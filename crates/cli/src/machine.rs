@@ -301,6 +301,9 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
     if let Some(title) = &notes.title {
         facts.title = Some(title.clone());
         facts.title_source = Some("note".to_owned());
+    } else if let (None, Some(title)) = (&facts.title, &notes.proposed) {
+        facts.title = Some(title.clone());
+        facts.title_source = Some("summary".to_owned());
     }
     if let Some(summary) = &notes.summary {
         facts.summary = Some(summary.clone());
@@ -357,6 +360,40 @@ pub(crate) fn new_file(path: &Path) -> Result<std::fs::File> {
         }
         _ => Error::io(path.display(), "make the file", error),
     })
+}
+
+/// A script that was not there before and that its owner may run.
+pub(crate) fn new_script(path: &Path, text: &str) -> Result<()> {
+    use std::io::Write;
+    let mut file = new_file(path)?;
+    let written = file.write_all(text.as_bytes());
+    #[cfg(unix)]
+    let written = written.and_then(|()| file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)));
+    written.map_err(|error| Error::io(path.display(), "write the script", error))
+}
+
+/// Bytes that may still be written where a path is, or would be; none where the system does not say.
+#[cfg(unix)]
+pub(crate) fn free_space(path: &Path) -> Option<u64> {
+    let there = path.ancestors().find(|it| it.exists())?;
+    let stat = rustix::fs::statvfs(there).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Bytes that may still be written; other systems are not asked.
+#[cfg(not(unix))]
+pub(crate) fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Whether nothing is at a path yet, or a folder with nothing in it.
+pub(crate) fn is_new_or_empty(path: &Path) -> Result<bool> {
+    match std::fs::read_dir(path) {
+        Ok(mut inside) => Ok(inside.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(Error::io(path.display(), "look into the folder", error)),
+    }
 }
 
 fn environment() -> Result<Environment> {

@@ -4,6 +4,7 @@ mod args;
 mod checkout_of;
 mod command;
 mod config;
+mod demo;
 mod export;
 mod failure;
 mod fate;
@@ -16,6 +17,7 @@ mod output;
 mod pager;
 mod progress;
 mod shape;
+mod summary;
 mod terminal;
 mod timer;
 mod transcript;
@@ -30,8 +32,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return failure::usage(&error),
     };
-    match command::run(&args) {
+    failure::guard(|| match command::run(&args) {
         Ok(code) => code,
         Err(error) => failure::report(&error, args.global.json),
-    }
+    })
 }

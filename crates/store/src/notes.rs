@@ -56,6 +56,8 @@ pub enum NoteKind {
     Title(Option<String>),
     /// It was repaired into the session of this id, in the same store.
     RepairedAs(String),
+    /// What it could be called, as long as neither its log nor the user gives it a title.
+    Proposed(String),
 }
 
 /// What the notes of a session come down to.
@@ -75,6 +77,8 @@ pub struct SessionNotes {
     pub title: Option<String>,
     /// Id of the session that it was repaired into.
     pub repaired_as: Option<String>,
+    /// What it could be called, for want of a title.
+    pub proposed: Option<String>,
     /// When the last note was made.
     pub at: Option<Instant>,
 }
@@ -156,6 +160,7 @@ impl SessionNotes {
             NoteKind::Summary(text) => self.summary = Some(text.clone()),
             NoteKind::Title(title) => self.title.clone_from(title),
             NoteKind::RepairedAs(id) => self.repaired_as = Some(id.clone()),
+            NoteKind::Proposed(title) => self.proposed = Some(title.clone()),
         }
     }
 }
@@ -176,6 +181,7 @@ impl Note {
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
             NoteKind::RepairedAs(id) => note("repaired_as").with("id", id),
+            NoteKind::Proposed(title) => note("proposed").with("title", title),
         }
     }
 
@@ -190,6 +196,7 @@ impl Note {
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),
             "repaired_as" => NoteKind::RepairedAs(text("id")?),
+            "proposed" => NoteKind::Proposed(text("title")?),
             _ => return None,
         };
         Some(Note { session: session_ref(&text("ref")?)?, at: Instant::parse(&text("at")?)?, kind })

@@ -283,7 +283,7 @@ fn nothing(machine: &Machine, found_any: bool) -> Result<()> {
         eprintln!("hint: PATH in `--store DIALECT=PATH` is the agent's own folder, such as `claude=/home/me/.claude`");
     } else {
         eprintln!(
-            "hint: point boswell at a store with `--store claude=/path/to/.claude`, or at a file with `boswell show FILE.jsonl`"
+            "hint: point boswell at a store with `--store claude=/path/to/.claude`, at a file with `boswell show FILE.jsonl`, or try `boswell demo`"
         );
     }
     Ok(())

@@ -11,6 +11,8 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod delete;
+pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod file_copies;
 pub(crate) mod files;
@@ -44,6 +46,7 @@ pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod stores;
+pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
@@ -98,6 +101,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Prompts(args)) => prompts::run(&machine, args),
         Some(Command::Watch(args)) => watch::run(&machine, args),
         Some(Command::Continue(args)) => resume_last::run(&machine, args),
+        Some(Command::Summarize(args)) => summarize::run(&machine, args),
+        Some(Command::Doctor(args)) => doctor::run(&machine, args),
+        Some(Command::Demo(args)) => demo::run(&machine, args),
         Some(Command::Man(args)) => man::run(&machine, args),
         Some(Command::Config(args)) => config::run(&machine, args),
         Some(Command::Completions(args)) => completions::run(&machine, args),
@@ -106,7 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
-    if done.is_ok() && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_))) {
+    if done.is_ok()
+        && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_)))
+    {
         keep::afterwards(&machine);
     }
     done

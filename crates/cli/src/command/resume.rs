@@ -115,7 +115,7 @@ pub(crate) fn command_for(stores: &Stores, conversation: &Conversation) -> Optio
 }
 
 /// A word as a POSIX shell would need it; only for showing.
-fn quote(word: &str) -> String {
+pub(crate) fn quote(word: &str) -> String {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+');
     if !word.is_empty() && word.chars().all(plain) {

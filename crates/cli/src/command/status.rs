@@ -69,5 +69,9 @@ fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) 
     let found = machine.resolve_front_for_writing(session)?;
     let intention = Intention::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
     let note = NoteKind::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
-    annotate_or_note(machine, &found, &intention, vec![note])
+    let code = annotate_or_note(machine, &found, &intention, vec![note])?;
+    if matches!(status, Status::Completed) {
+        super::summarize::at_close(machine, &found);
+    }
+    Ok(code)
 }

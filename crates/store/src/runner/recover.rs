@@ -62,6 +62,11 @@ impl Runner {
         self.recover_locked()
     }
 
+    /// Ids of operations that were interrupted, or are under way. Looks only.
+    pub fn unfinished(&self) -> Result<Vec<String>> {
+        self.intents()
+    }
+
     pub(crate) fn recover_locked(&self) -> Result<Vec<Recovered>> {
         let mut all = Vec::new();
         for id in self.intents()? {

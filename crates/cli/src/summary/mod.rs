@@ -1,0 +1,26 @@
+//! Titles and summaries of sessions: a title of eight words, three sentences.
+//!
+//! Built in is an extract: nothing is said that the session does not say. A program of the user's may write them instead.
+
+mod extract;
+mod gist;
+mod program;
+mod sentence;
+
+pub(crate) use extract::extract;
+pub(crate) use gist::Gist;
+pub(crate) use program::Program;
+
+/// Most words of a title.
+const TITLE_WORDS: usize = 8;
+/// Most sentences of a summary.
+const SENTENCES: usize = 3;
+
+/// What a session was about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Summed {
+    /// At most eight words.
+    pub(crate) title: String,
+    /// At most three sentences.
+    pub(crate) summary: String,
+}
