@@ -93,6 +93,7 @@ pub(crate) enum Command {
     Checkout(command::checkout::CheckoutArgs),
     Delete(command::delete::DeleteArgs),
     Restore(command::delete::RestoreArgs),
+    Archive(command::archive::ArchiveArgs),
     Clean(command::clean::CleanArgs),
     Ops(command::ops::OpsArgs),
     Undo(command::ops::UndoArgs),

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod append;
+pub(crate) mod archive;
 pub(crate) mod attachments;
 pub(crate) mod branch;
 pub(crate) mod change;
@@ -87,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Checkout(args)) => checkout::run(&machine, args),
         Some(Command::Delete(args)) => delete::run(&machine, args),
         Some(Command::Restore(args)) => delete::restore(&machine, args),
+        Some(Command::Archive(args)) => archive::run(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
         Some(Command::Search(args)) => search::run(&machine, args),

@@ -1,6 +1,7 @@
 //! The `boswell` program from the outside: its real binary in an environment of its own.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod archive;
 mod bad_input;
 mod bench;
 mod claude_bad_input;

@@ -76,12 +76,12 @@ impl Runner {
         self.run(root, &plan, session, Reason::Deleted)
     }
 
-    /// Puts the files back that the last deletion of a session removed. Their places must be free.
+    /// Puts the files back that the last deletion or archiving of a session removed. Their places must be free.
     pub fn restore(&self, session: &SessionRef) -> Result<Operation> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;
-            op.session == *session && op.reason == Reason::Deleted && !listed.undone
+            op.session == *session && is_away(op.reason) && !listed.undone
         };
         if let Some(listed) = operations.iter().rev().find(deleted) {
             return self.undo(&listed.operation.id);
@@ -93,7 +93,7 @@ impl Runner {
     fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Operation> {
         let mut records = self.vault.of(session)?;
         let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
-        records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
+        records.retain(|record| is_away(record.reason) && !is_known(&record.op));
         let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
         records.retain(|record| record.op == last.op && record.root == last.root);
         let mut plan = Plan::new("restore", format!("restore {session}"));
@@ -141,8 +141,13 @@ impl Runner {
     }
 }
 
+/// Whether a file of which a copy is kept for that reason is gone from its place.
+fn is_away(reason: Reason) -> bool {
+    matches!(reason, Reason::Deleted | Reason::Archived)
+}
+
 /// Ids of operations that another one took back, unless that one was taken back itself.
-fn undone(operations: &[Operation]) -> HashSet<String> {
+pub(super) fn undone(operations: &[Operation]) -> HashSet<String> {
     let mut undone = HashSet::new();
     for op in operations.iter().rev().filter(|op| op.undoes.is_some()) {
         if !undone.contains(&op.id) {
