@@ -75,6 +75,7 @@ pub(crate) enum Command {
     Files(command::files::FilesArgs),
     Memory(command::memory::MemoryArgs),
     Export(command::export::ExportArgs),
+    Import(command::import::ImportArgs),
     Secrets(command::secrets::SecretsArgs),
     Resume(command::resume::ResumeArgs),
     Continue(command::resume_last::ContinueArgs),

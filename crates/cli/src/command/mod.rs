@@ -16,6 +16,7 @@ pub(crate) mod export;
 pub(crate) mod file_copies;
 pub(crate) mod files;
 pub(crate) mod fork;
+pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod keep;
 pub(crate) mod label;
@@ -89,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Delete(args)) => delete::run(&machine, args),
         Some(Command::Restore(args)) => delete::restore(&machine, args),
         Some(Command::Archive(args)) => archive::run(&machine, args),
+        Some(Command::Import(args)) => import::run(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),
         Some(Command::Search(args)) => search::run(&machine, args),

@@ -15,6 +15,7 @@ mod damage;
 mod export;
 mod fronts;
 mod help;
+mod import;
 mod keep;
 mod links;
 mod listing;
