@@ -43,8 +43,7 @@ impl<'s> Telling<'s> {
         }
         let mut slots = vec![slot];
         let mut bodies = match kind {
-            EntryKind::User | EntryKind::ToolResult => self.said(&view),
-            EntryKind::Assistant => answered(&view),
+            EntryKind::User | EntryKind::ToolResult | EntryKind::Assistant => self.said(&view, kind),
             EntryKind::Title => vec![Body::Title(view.text())],
             EntryKind::BranchSummary => vec![Body::BranchSummary { from: None, summary: view.text() }],
             EntryKind::Compaction => {
@@ -53,14 +52,14 @@ impl<'s> Telling<'s> {
                 vec![Body::Compaction { summary, first_kept: String::new(), tokens_before: 0 }]
             }
             _ if self.sent.contains(&slot) => {
-                let content = parts(&view);
+                let content = view.blocks.iter().filter_map(part).collect();
                 let kind = format!("import.{}", self.source.log().word(slot));
                 let body = Body::CustomMessage { kind, content, display: !view.hidden };
                 if view.text().is_empty() { Vec::new() } else { vec![body] }
             }
             _ => Vec::new(),
         };
-        let empty = |body: &Body| matches!(body, Body::Title(text) if text.trim().is_empty());
+        let empty = |body: &Body| matches!(body, Body::Title(text) | Body::Compaction { summary: text, .. } if text.trim().is_empty());
         bodies.retain(|body| !empty(body));
         if bodies.is_empty() || view.blocks.iter().any(has_no_place) {
             bodies.push(self.original(slot, &entry.bytes));
@@ -85,24 +84,25 @@ impl<'s> Telling<'s> {
         }
     }
 
-    /// What the user said and what tools answered, which some dialects keep in one record.
-    fn said(&self, view: &View) -> Vec<Body> {
-        let mut bodies: Vec<Body> = view
-            .blocks
-            .iter()
-            .filter_map(|block| match block {
-                Block::Result { call, text, is_error } => Some(Body::ToolResult {
-                    call: call.clone(),
-                    tool: self.tools.get(call).or(view.tool.as_ref()).cloned().unwrap_or_else(|| "tool".to_owned()),
-                    content: vec![Part::Text(text.clone())],
-                    is_error: *is_error,
-                }),
-                _ => None,
-            })
-            .collect();
-        let rest = parts(view);
-        if !rest.is_empty() {
-            bodies.push(Body::User(rest));
+    /// What was said and what tools answered, in order: some dialects keep both in one record.
+    fn said(&self, view: &View, who: EntryKind) -> Vec<Body> {
+        let mut bodies = Vec::new();
+        let mut waiting = Vec::new();
+        for block in &view.blocks {
+            let Block::Result { call, text, is_error } = block else {
+                waiting.extend(part(block));
+                continue;
+            };
+            speak(view, who, std::mem::take(&mut waiting), &mut bodies);
+            let tool = self.tools.get(call).or(view.tool.as_ref()).cloned().unwrap_or_else(|| "tool".to_owned());
+            let content = vec![Part::Text(text.clone())];
+            bodies.push(Body::ToolResult { call: call.clone(), tool, content, is_error: *is_error });
+        }
+        speak(view, who, waiting, &mut bodies);
+        // What it cost is counted once.
+        let answers = bodies.iter_mut().filter_map(|body| if let Body::Assistant(it) = body { Some(it) } else { None });
+        if let (Some(last), Some(usage)) = (answers.last(), &view.usage) {
+            last.usage = usage.clone();
         }
         bodies
     }
@@ -117,17 +117,20 @@ impl<'s> Telling<'s> {
     }
 }
 
-fn answered(view: &View) -> Vec<Body> {
-    let content = parts(view);
+fn speak(view: &View, who: EntryKind, content: Vec<Part>, bodies: &mut Vec<Body>) {
     if content.is_empty() {
-        return Vec::new();
+        return;
     }
-    let usage = view.usage.clone().unwrap_or_default();
-    vec![Body::Assistant(Box::new(Answer { content, model: view.model.clone(), usage, ..Answer::default() }))]
+    bodies.push(match who {
+        EntryKind::Assistant => {
+            Body::Assistant(Box::new(Answer { content, model: view.model.clone(), ..Answer::default() }))
+        }
+        _ => Body::User(content),
+    });
 }
 
-fn parts(view: &View) -> Vec<Part> {
-    let part = |block: &Block| match block {
+fn part(block: &Block) -> Option<Part> {
+    match block {
         Block::Text(text) if !text.is_empty() => Some(Part::Text(text.clone())),
         Block::Thinking(text) => Some(Part::Thinking { text: text.clone(), signature: None }),
         Block::Call { id, name, input } => {
@@ -138,8 +141,7 @@ fn parts(view: &View) -> Vec<Part> {
             Some(Part::Image { base64: data.clone(), mime: mime.clone().unwrap_or_else(|| "image/png".to_owned()) })
         }
         _ => None,
-    };
-    view.blocks.iter().filter_map(part).collect()
+    }
 }
 
 fn has_no_place(block: &Block) -> bool {
