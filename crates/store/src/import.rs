@@ -75,11 +75,14 @@ struct Importing<'s> {
 }
 
 impl Importing<'_> {
-    /// Whether records can be taken as they are: those of old versions have no ids.
+    /// Whether records can be taken as they are: those of old versions have no ids or parents.
     fn all_have_ids(&self) -> Result<bool> {
         let header = self.source.header();
         let log = self.source.log();
+        let hangs = |slot: &Slot| log.head(*slot).is_some_and(|head| head.parent.is_some());
+        let branch = self.source.branch(self.source.tip()?)?;
         Ok(log.gaps.is_empty()
+            && branch.iter().filter(|slot| Some(**slot) != header).skip(1).all(hangs)
             && log.entries().all(|(slot, head)| {
                 Some(slot) == header || head.id.is_some() || head.kind == EntryKind::Header || log.word(slot) == "title"
             }))
