@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::terminal::{cut, one_line};
 use crate::when;
 
-/// Move sessions into the vault, to be read there; shows what it would do unless --apply
+/// Move sessions into the vault, where they can be read; a plan unless --apply
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell archive --older-than 90d --dialect claude

@@ -45,7 +45,7 @@ fn sessions_of_every_dialect_say_the_same_once_they_are_imported() {
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         for planted in home.of(dialect).filter(|it| !it.hidden).take(4) {
             let was = said(&bench, planted.path.to_str().unwrap());
-            assert!(was.len() > 1, "{dialect}: {planted:?} says too little to compare");
+            assert!(was.len() > 1 || planted.messages < 2, "{dialect}: {planted:?} says too little to compare");
             let before = read(&planted.path);
             let reference = import(&bench, &planted.path);
             assert!(reference.starts_with("boswell:"), "{reference}");

@@ -102,7 +102,7 @@ impl<'s> Telling<'s> {
         // What it cost is counted once.
         let answers = bodies.iter_mut().filter_map(|body| if let Body::Assistant(it) = body { Some(it) } else { None });
         if let (Some(last), Some(usage)) = (answers.last(), &view.usage) {
-            last.usage = usage.clone();
+            last.usage = *usage;
         }
         bodies
     }

@@ -47,7 +47,7 @@ impl Runner {
     fn as_store(&self, op: &Operation) -> Option<Store> {
         let dialect = by_name(&op.session.dialect)?;
         let end = op.final_states();
-        let removed = |key: &&String| !end.get(*key).is_some_and(|state| state.file().is_some());
+        let removed = |key: &&String| end.get(*key).is_none_or(|state| state.file().is_none());
         let stands = |key: &String| {
             place(&op.root, key).ok().and_then(|path| self.disk.stat(&path).ok().flatten()).is_some_and(|it| it.len > 0)
         };
