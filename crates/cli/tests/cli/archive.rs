@@ -91,7 +91,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         for (path, (bytes, at)) in &before {
             let (now, then) = &after[path];
             // What follows from other files is made anew, after what these say by then.
-            let follows = dialect != "myagents" && path.ends_with("index.json");
+            let follows = dialect != "myagents" && path.to_string_lossy().ends_with("index.json");
             assert!(follows || now == bytes, "{} is another:\n{}", path.display(), String::from_utf8_lossy(now));
             let is_index = follows || path.ends_with("sessions.json");
             assert!(is_index || then == at, "{} has another time", path.display());
