@@ -65,7 +65,9 @@ impl Machine {
             stores.add(dialect, path)?;
         }
         if let Some(home) = &home {
-            stores = stores.with_home(home);
+            let runner = Runner::new(Arc::new(RealDisk), home, Arc::new(SystemChance), Owner::this("boswell"));
+            // A record of operations that cannot be read is told by `ops`; everything else can do without.
+            stores = stores.with_home(home).with_archived(runner.archived().unwrap_or_default());
         }
         let terminal = std::io::stdout().is_terminal();
         let color = match (global.color, config.word("color")) {
@@ -121,8 +123,18 @@ impl Machine {
     /// A store made writable: its locks are kept in boswell's own folder.
     pub(crate) fn writable(&self, store: Store) -> Result<Store> {
         self.may_write()?;
+        self.refuse_archived(&store)?;
         let locks = self.home()?.join("locks");
         Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemChance), locks))
+    }
+
+    /// Fails for a session that is in the vault: there it can only be read.
+    pub(crate) fn refuse_archived(&self, store: &Store) -> Result<()> {
+        store.archived().map_or(Ok(()), |session| {
+            Err(Error::new(ErrorKind::Conflict, format!("{session} is archived"))
+                .because("what is in the vault can be read, but not changed or resumed")
+                .hinting(format!("put it back first with `boswell restore {session}`")))
+        })
     }
 
     /// A store for which plans can be made, but nothing be written.

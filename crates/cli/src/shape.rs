@@ -62,7 +62,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("live", live)
         .with("pinned", facts.pinned)
         .with("kept", Json::Null)
-        .with("archived", facts.archived)
+        .with("archived", facts.archived || summary.located.hidden == Some("archived"))
         .with("expires", Json::Null)
         .with("subagents", Json::Null)
         .with("attachments", Json::Null)

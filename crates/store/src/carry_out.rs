@@ -52,6 +52,16 @@ impl Store {
         self.dialect().plan(&asked, intention)
     }
 
+    /// Plans once the locks are held.
+    fn plan_anew(&self, located: &Located, intention: &Intention) -> Result<Planned> {
+        let located = self.look_again(located)?;
+        if intention.needs_lease() {
+            let log = located.key.as_ref().map(|key| self.root().join(key));
+            self.refuse_if_live(&located.id, log.as_deref())?;
+        }
+        self.plan(&located, intention)
+    }
+
     /// The session again, as a listing finds it now.
     pub(crate) fn look_again(&self, located: &Located) -> Result<Located> {
         let mut now = self.list()?.sessions.into_iter().filter(|it| it.id == located.id);
@@ -94,13 +104,18 @@ impl Runner {
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
         let locks = dialect.locks(located, intention);
-        self.carry(store.root(), &session, reason, &locks, &|| {
-            let located = store.look_again(located)?;
-            if intention.needs_lease() {
-                let log = located.key.as_ref().map(|key| store.root().join(key));
-                store.refuse_if_live(&located.id, log.as_deref())?;
-            }
-            store.plan(&located, intention)
+        self.carry(store.root(), &session, reason, &locks, &|| store.plan_anew(located, intention))
+    }
+
+    /// Moves a session into the vault in the way in which its dialect deletes one; from there it can be read and restored.
+    pub fn archive(&self, store: &Store, located: &Located) -> Result<CarriedOut> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let locks = store.dialect().locks(located, &Intention::Delete);
+        self.carry(store.root(), &session, Reason::Archived, &locks, &|| {
+            let mut planned = store.plan_anew(located, &Intention::Delete)?;
+            planned.plan.kind = "archive".to_owned();
+            planned.plan.title = format!("archive {session}");
+            Ok(planned)
         })
     }
 

@@ -73,6 +73,7 @@ mod custom;
 mod digest;
 pub mod disk;
 mod follow;
+mod import;
 mod journal;
 mod keep;
 pub mod launch;

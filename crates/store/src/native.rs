@@ -51,7 +51,13 @@ impl Store {
         // The name of the log holds the time of its birth, and so does an id that we make: one can be told from the other.
         let born = if new.id.is_none() { uuid_v7_time(&id) } else { None };
         let now = born.unwrap_or_else(|| writing.chance.now());
-        let mut log = self.dialect().new_log(&new, &id, now)?;
+        let log = self.first_lines(&new, &id, now)?;
+        self.create_log(&id, log, new.visible)
+    }
+
+    /// How the log of a new session begins: its header, and its title.
+    pub(crate) fn first_lines(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        let mut log = self.dialect().new_log(new, id, now)?;
         log.key = self.dialect().key_here(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
             && let Ok(record) = self.title_record(title, now)
@@ -59,7 +65,7 @@ impl Store {
             log.bytes.extend_from_slice(&record);
             log.bytes.push(b'\n');
         }
-        self.create_log(&id, log, new.visible)
+        Ok(log)
     }
 
     fn is_valid(&self, id: &str) -> Result<()> {
@@ -70,7 +76,7 @@ impl Store {
             .hinting("leave --id out to have one made"))
     }
 
-    fn create_log(&self, id: &str, log: NewLog, visible_when: Visible) -> Result<SessionWriter> {
+    pub(crate) fn create_log(&self, id: &str, log: NewLog, visible_when: Visible) -> Result<SessionWriter> {
         let writing = self.writing()?;
         // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
         // spares the lease of a session that has been there for long.
@@ -342,7 +348,7 @@ impl SessionWriter {
 }
 
 /// The time in a UUID of version 7.
-fn uuid_v7_time(id: &str) -> Option<Instant> {
+pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
     let hex: String = id.split('-').collect();
     let sound = id.len() == 36 && hex.len() == 32 && hex.get(12..13) == Some("7");
     let millis = hex.get(..12).filter(|_| sound)?;

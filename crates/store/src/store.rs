@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use boswell_dialect::{
     AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result, Slot};
+use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
 
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::{Blobs, Habit};
@@ -27,6 +27,8 @@ pub struct Store {
     at_work: Arc<OnceLock<Vec<AtWork>>>,
     /// Boswell's home, where it is known.
     home: Option<PathBuf>,
+    /// The session whose archived files these are, if they are.
+    archived: Option<String>,
 }
 
 /// What a store needs for writing.
@@ -58,12 +60,21 @@ impl Store {
             writing: None,
             at_work: Arc::default(),
             home: None,
+            archived: None,
         }
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
     pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
-        Store { dialect, backend, root: root.into(), writing: None, at_work: Arc::default(), home: None }
+        Store {
+            dialect,
+            backend,
+            root: root.into(),
+            writing: None,
+            at_work: Arc::default(),
+            home: None,
+            archived: None,
+        }
     }
 
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
@@ -119,8 +130,32 @@ impl Store {
 
     /// Finds every session from names and small index files, without reading logs.
     pub fn list(&self) -> Result<Listing> {
-        let Found { sessions, problems } = self.dialect.discover(&BackendFiles(self.backend()))?;
+        let Found { sessions, problems } = self.discover(&BackendFiles(self.backend()))?;
         Ok(Listing { sessions, problems })
+    }
+
+    /// The same, looking at the files of this store through other eyes.
+    pub fn discover(&self, files: &dyn Files) -> Result<Found> {
+        let mut found = self.dialect.discover(files)?;
+        if let Some(id) = &self.archived {
+            // An index that was archived with a session speaks of others as well.
+            found.sessions.retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
+            found.sessions.iter_mut().for_each(|it| it.hidden = Some("archived"));
+            found.problems.clear();
+        }
+        Ok(found)
+    }
+
+    /// Says that these are the archived files of one session.
+    #[must_use]
+    pub(crate) fn archiving(mut self, id: &str) -> Store {
+        self.archived = Some(id.to_owned());
+        self
+    }
+
+    /// The session that this is, if it is one in the vault: it can be read, and be written once it is restored.
+    pub fn archived(&self) -> Option<SessionRef> {
+        self.archived.as_ref().map(|id| SessionRef::new(self.dialect.name(), id))
     }
 
     /// The `count` sessions whose logs changed last, newest first, from the ends of their logs alone.

@@ -34,6 +34,8 @@ pub struct Place {
 pub struct Stores {
     stores: Vec<Store>,
     places: Vec<Place>,
+    /// Sessions in the vault, each a store of its own; their places in the set follow those of the stores.
+    archived: Vec<Store>,
 }
 
 /// A session of a set, with the store that holds it.
@@ -86,6 +88,19 @@ impl Stores {
         self.stores.push(store);
     }
 
+    /// Adds sessions of these places that are archived: they are found and read like others.
+    #[must_use]
+    pub fn with_archived(mut self, archived: Vec<Store>) -> Stores {
+        let known = |it: &Store| {
+            let same = |dialect: &str, root: &Path| dialect == it.dialect().name() && root == it.root();
+            self.places.iter().any(|place| same(place.dialect, &place.root))
+                || self.stores.iter().any(|store| same(store.dialect().name(), store.root()))
+        };
+        let here = archived.into_iter().filter(known).collect();
+        self.archived = here;
+        self
+    }
+
     fn look(&mut self, dialect: &'static dyn Dialect, root: PathBuf) {
         if self.places.iter().any(|p| p.dialect == dialect.name() && p.root == root) {
             return;
@@ -102,9 +117,14 @@ impl Stores {
         self.stores.iter().enumerate().map(|(i, store)| (StoreId(i), store))
     }
 
+    /// The stores and what is archived of them.
+    pub fn iter_with_archived(&self) -> impl Iterator<Item = (StoreId, &Store)> {
+        self.stores.iter().chain(&self.archived).enumerate().map(|(i, store)| (StoreId(i), store))
+    }
+
     /// A store of the set.
     pub fn get(&self, id: StoreId) -> Option<&Store> {
-        self.stores.get(id.0)
+        self.stores.get(id.0).or_else(|| self.archived.get(id.0.checked_sub(self.stores.len())?))
     }
 
     /// Every place that was looked at.
@@ -116,7 +136,7 @@ impl Stores {
     pub fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
         let mut held = Vec::new();
         let mut errors = Vec::new();
-        for (store, it) in self.iter() {
+        for (store, it) in self.iter_with_archived() {
             match it.list() {
                 Ok(listing) => held.extend(listing.sessions.into_iter().map(|located| Held { store, located })),
                 Err(error) => errors.push((store, error)),
@@ -150,7 +170,7 @@ impl Stores {
     }
 
     fn held_at(&self, path: &Path) -> Option<(Store, Located)> {
-        for store in &self.stores {
+        for store in self.stores.iter().chain(&self.archived) {
             let root = std::path::absolute(store.root()).ok()?;
             let Ok(below) = path.strip_prefix(&root) else { continue };
             let key = below.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>()?.join("/");

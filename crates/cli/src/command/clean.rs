@@ -53,7 +53,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         if summary.reference.dialect != args.dialect || !is_old(summary, before) {
             continue;
         }
-        let Some(store) = machine.stores.get(*store) else { continue };
+        let Some(store) = machine.stores.get(*store).filter(|store| store.archived().is_none()) else { continue };
         count += 1;
         let found = Resolved { store: store.clone(), located: summary.located.clone() };
         if args.apply {

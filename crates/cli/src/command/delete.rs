@@ -7,7 +7,9 @@ use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Chance, Outcome, Resolved, Runner, Selector, Side, SystemChance, Wait, blobs};
+use boswell_store::{
+    Blobs, Chance, Outcome, Resolved, Runner, Selector, SessionWriter, Side, SystemChance, Wait, blobs,
+};
 use clap::Args;
 
 use super::change;
@@ -32,7 +34,7 @@ pub(crate) struct DeleteArgs {
     dry_run: bool,
 }
 
-/// Put deleted sessions back where they were
+/// Put deleted and archived sessions back where they were
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell restore boswell:0b7e
@@ -58,6 +60,7 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
             },
         )
         .collect::<Result<Vec<Resolved>>>()?;
+    found.iter().try_for_each(|it| machine.refuse_archived(&it.store))?;
     let mut out = Output::paged(machine);
     for it in &found {
         let staying = transcripts(machine, it, &found);
@@ -132,7 +135,7 @@ pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
 }
 
 /// Every file of a session: its log, and what lies beside it.
-fn files_of(found: &Resolved) -> Result<Vec<String>> {
+pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     let dialect = found.store.dialect().name();
     if !STAND_ALONE.contains(&dialect) {
         return Err(boswell_dialect::unsupported(dialect, "be deleted yet", "delete it with its own agent"));
@@ -145,14 +148,7 @@ fn files_of(found: &Resolved) -> Result<Vec<String>> {
 /// Removes a session's files; with `purge` every copy too.
 fn remove(machine: &Machine, found: &Resolved, keys: &[String], purge: bool, out: &mut Output) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-    // Whoever drives the conversation must not find its log gone: its lease is taken first.
-    let writer = found.store.writer(&found.located.id, Wait::No);
-    let writer = match writer {
-        Ok(writer) => Some(writer),
-        Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-        // A log that cannot be appended to can be deleted all the same.
-        Err(_) => None,
-    };
+    let writer = hold(found)?;
     let blobs = if purge { named_blobs(found)? } else { Vec::new() };
     let runner = machine.runner()?;
     let operation = runner.delete(found.store.root(), keys, &reference)?;
@@ -168,6 +164,16 @@ fn remove(machine: &Machine, found: &Resolved, keys: &[String], purge: bool, out
         return report(out, &reference, &operation.id, Some(copies));
     }
     report(out, &reference, &operation.id, None)
+}
+
+/// Takes the lease of a session: whoever drives the conversation must not find its log gone.
+pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
+    match found.store.writer(&found.located.id, Wait::No) {
+        Ok(writer) => Ok(Some(writer)),
+        Err(error) if error.kind() == ErrorKind::Busy => Err(error),
+        // A log that cannot be appended to can be removed all the same.
+        Err(_) => Ok(None),
+    }
 }
 
 fn named_blobs(found: &Resolved) -> Result<Vec<boswell_store::BlobId>> {

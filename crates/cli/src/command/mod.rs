@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod append;
+pub(crate) mod archive;
 pub(crate) mod attachments;
 pub(crate) mod branch;
 pub(crate) mod change;
@@ -17,6 +18,7 @@ pub(crate) mod export;
 pub(crate) mod file_copies;
 pub(crate) mod files;
 pub(crate) mod fork;
+pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod keep;
 pub(crate) mod label;
@@ -91,6 +93,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Checkout(args)) => checkout::run(&machine, args),
         Some(Command::Delete(args)) => delete::run(&machine, args),
         Some(Command::Restore(args)) => delete::restore(&machine, args),
+        Some(Command::Archive(args)) => archive::run(&machine, args),
+        Some(Command::Import(args)) => import::run(&machine, args),
         Some(Command::Clean(args)) => clean::run(&machine, args),
         Some(Command::Repair(args)) => repair::run(&machine, args),
         Some(Command::Ops(args)) => ops::run(&machine, args),

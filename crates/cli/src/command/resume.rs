@@ -40,6 +40,7 @@ impl ResumeArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
+    machine.refuse_archived(&found.store)?;
     let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
     let command = command_of(machine, &found, permissions)?;
     if let (Transcript::Gone(other), false) = (transcript::of(machine, &found)?, machine.quiet) {
@@ -111,7 +112,8 @@ fn probe(machine: &Machine, link: &SessionLink) -> Probe {
 pub(crate) fn command_for(stores: &Stores, conversation: &Conversation) -> Option<ResumeCommand> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
-        .find_map(|(store, summary)| stores.get(*store)?.dialect().resume(&summary.facts, &summary.located))
+        .filter_map(|(store, summary)| Some((stores.get(*store).filter(|it| it.archived().is_none())?, summary)))
+        .find_map(|(store, summary)| store.dialect().resume(&summary.facts, &summary.located))
 }
 
 /// A word as a POSIX shell would need it; only for showing.

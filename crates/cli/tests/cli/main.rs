@@ -1,6 +1,7 @@
 //! The `boswell` program from the outside: its real binary in an environment of its own.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod archive;
 mod bad_input;
 mod bench;
 mod claude_bad_input;
@@ -18,6 +19,7 @@ mod export;
 mod front_stores;
 mod fronts;
 mod help;
+mod import;
 mod keep;
 mod links;
 mod listing;

@@ -20,7 +20,7 @@ impl Folders {
     /// Lists a store and remembers what was seen.
     pub(super) fn list(store: &Store) -> Result<(Found, Folders)> {
         let walk = Walk { backend: store.backend(), seen: RefCell::default() };
-        let found = store.dialect().discover(&walk)?;
+        let found = store.discover(&walk)?;
         Ok((found, Folders { listed: walk.seen.into_inner() }))
     }
 

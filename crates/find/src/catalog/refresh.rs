@@ -92,7 +92,7 @@ impl Catalog {
     fn refresh_once(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         let mut refreshed = Refreshed::default();
         let mut places = Places::new();
-        for (id, store) in stores.iter() {
+        for (id, store) in stores.iter_with_archived() {
             match Folders::list(store) {
                 Ok((found, folders)) => {
                     let folders = Arc::new(folders);

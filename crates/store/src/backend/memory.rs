@@ -31,7 +31,7 @@ impl Backend for MemoryBackend {
 
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let bytes = self.files.read(key, 0, usize::MAX)?;
-        Ok(Box::new(MemoryObject { bytes: bytes.into() }))
+        Ok(Box::new(MemoryObject::new(bytes)))
     }
 
     fn describe(&self, key: &str) -> String {
@@ -39,9 +39,16 @@ impl Backend for MemoryBackend {
     }
 }
 
+/// Bytes that were opened for reading.
 #[derive(Debug)]
-struct MemoryObject {
+pub(super) struct MemoryObject {
     bytes: Arc<[u8]>,
+}
+
+impl MemoryObject {
+    pub(super) fn new(bytes: Vec<u8>) -> Self {
+        MemoryObject { bytes: bytes.into() }
+    }
 }
 
 impl ObjectReader for MemoryObject {

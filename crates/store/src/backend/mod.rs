@@ -5,12 +5,14 @@
 
 mod fs;
 mod memory;
+mod vault;
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
 pub use memory::MemoryBackend;
+pub(crate) use vault::VaultBackend;
 
 /// A place that keeps session logs and the files around them.
 pub trait Backend: Send + Sync + std::fmt::Debug {

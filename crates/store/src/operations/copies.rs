@@ -8,7 +8,7 @@ use boswell_dialect::{FileInfo, FileKind, Intention, Located, LockSpec, Modified
 use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
 
 use super::Restored;
-use super::list::ListedOperation;
+use super::list::{ListedOperation, is_away};
 use crate::disk::durable;
 use crate::runner::{Runner, Start, lower, place, shown};
 use crate::vault::{Reason, VaultRecord};
@@ -18,7 +18,7 @@ impl Runner {
     pub(super) fn restore_copies(&self, session: &SessionRef, known: &[ListedOperation]) -> Result<Restored> {
         let mut records = self.vault.of(session)?;
         let is_known = |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
-        records.retain(|record| record.reason == Reason::Deleted && !is_known(&record.op));
+        records.retain(|record| is_away(record.reason) && !is_known(&record.op));
         let Some(last) = records.last().cloned() else { return self.restore_kept(session) };
         records.retain(|record| record.op == last.op && record.root == last.root);
         let start = Start {

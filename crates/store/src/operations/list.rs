@@ -78,13 +78,13 @@ impl Runner {
         self.run(root, &plan, session, Reason::Deleted)
     }
 
-    /// Puts the files back that the last deletion of a session removed. Their places must be free. They have their old times,
+    /// Puts the files back that the last deletion or archiving of a session removed. Their places must be free. They have their old times,
     /// unless their agent would delete them again for that.
     pub fn restore(&self, session: &SessionRef) -> Result<Restored> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;
-            op.session == *session && op.reason == Reason::Deleted && !listed.undone
+            op.session == *session && is_away(op.reason) && !listed.undone
         };
         if let Some(listed) = operations.iter().rev().find(deleted) {
             return self.undo_deletion(&listed.operation);
@@ -128,8 +128,13 @@ impl Runner {
     }
 }
 
+/// Whether a file of which a copy is kept for that reason is gone from its place.
+pub(super) fn is_away(reason: Reason) -> bool {
+    matches!(reason, Reason::Deleted | Reason::Archived)
+}
+
 /// Ids of operations that another one took back, unless that one was taken back itself.
-fn undone(operations: &[Operation]) -> HashSet<String> {
+pub(super) fn undone(operations: &[Operation]) -> HashSet<String> {
     let mut undone = HashSet::new();
     for op in operations.iter().rev().filter(|op| op.undoes.is_some()) {
         if !undone.contains(&op.id) {

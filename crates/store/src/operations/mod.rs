@@ -1,5 +1,6 @@
 //! What can be done with operations: list them, take them back, delete and restore through them.
 
+mod archived;
 mod becoming;
 mod copies;
 mod derive;

@@ -1,0 +1,178 @@
+//! `archive`: sessions into the vault, where they can still be read.
+
+use std::process::ExitCode;
+
+use boswell_dialect::Operation;
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_store::{Conversation, Outcome, Resolved, Summary};
+use clap::Args;
+
+use super::delete::{can_remove, files_of, hold};
+use super::list::{last_active, sides};
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::{cut, one_line};
+use crate::when;
+
+/// Move sessions into the vault, where they can be read; a plan unless --apply
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell archive --older-than 90d --dialect claude
+  boswell archive 0b7e --apply && boswell show 0b7e && boswell restore claude:0b7e")]
+pub(crate) struct ArchiveArgs {
+    /// The sessions: refs DIALECT:ID, beginnings of ids, paths
+    #[arg(required_unless_present = "older_than", conflicts_with = "older_than")]
+    sessions: Vec<String>,
+    /// All that were last active longer ago than this
+    #[arg(long, value_name = "TIME")]
+    older_than: Option<String>,
+    /// Of those only this dialect's
+    #[arg(long, requires = "older_than")]
+    dialect: Option<String>,
+    /// Do it
+    #[arg(long)]
+    apply: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
+    if args.apply {
+        machine.may_write()?;
+    }
+    let (conversations, rest) = machine.conversations()?;
+    let chosen = match &args.older_than {
+        Some(span) => old(machine, &conversations, span, args.dialect.as_deref())?,
+        None => args
+            .sessions
+            .iter()
+            .map(|session| named(machine, &conversations, session))
+            .collect::<Result<Vec<(Resolved, Summary)>>>()?,
+    };
+    let mut out = Output::paged(machine);
+    for (found, summary) in &chosen {
+        if !args.apply {
+            would(machine, summary, &mut out)?;
+            continue;
+        }
+        match put_away(machine, found) {
+            Ok(operation) => report(&summary.reference, &operation, &mut out)?,
+            // Of many that are old, one that somebody has just taken up must not keep the others.
+            Err(error) if args.older_than.is_some() => crate::failure::warn(&error),
+            Err(error) => return Err(error),
+        }
+    }
+    out.finish()?;
+    if !args.apply && !machine.quiet {
+        crate::failure::say(&format!("{} sessions; `--apply` moves them into the vault", chosen.len()));
+    }
+    super::list::warn_about(machine, &rest);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A session that was named, if it may go.
+fn named(machine: &Machine, conversations: &[Conversation], session: &str) -> Result<(Resolved, Summary)> {
+    let found = machine.resolve(session)?;
+    machine.refuse_archived(&found.store)?;
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let known = conversations.iter().flat_map(sides).find(|side| side.reference == reference).cloned();
+    let summary = known.map_or_else(|| found.store.summary(&found.located), Ok)?;
+    can_remove(&found)?;
+    match in_use(&summary, &found) {
+        Some((kind, why, hint)) => {
+            Err(Error::new(kind, format!("{reference} stays where it is")).because(why).hinting(hint))
+        }
+        None => Ok((found, summary)),
+    }
+}
+
+/// Every session that was not used for so long, wherever the conversation is kept, and may go.
+fn old(
+    machine: &Machine,
+    conversations: &[Conversation],
+    span: &str,
+    dialect: Option<&str>,
+) -> Result<Vec<(Resolved, Summary)>> {
+    let span = i64::try_from(when::span(span)?.as_millis()).unwrap_or(i64::MAX);
+    let before = Instant::from_millis(machine.now.millis().saturating_sub(span));
+    let mut chosen = Vec::new();
+    for conversation in conversations.iter().filter(|it| last_active(it).is_some_and(|at| at < before)) {
+        for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
+            let Some(store) = machine.stores.get(*store).filter(|store| store.archived().is_none()) else { continue };
+            if summary.located.owner.is_some() || dialect.is_some_and(|it| it != summary.reference.dialect) {
+                continue;
+            }
+            let found = Resolved { store: store.clone(), located: summary.located.clone() };
+            match can_remove(&found) {
+                Err(error) if dialect.is_some() => return Err(error),
+                Ok(()) if in_use(summary, &found).is_none() => chosen.push((found, summary.clone())),
+                _ => {}
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// Why a session may not go: somebody still needs it where it is.
+fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
+    let session = &summary.reference;
+    if !found.store.was_live(&session.id).is_empty() {
+        return Some((ErrorKind::Busy, "its agent is at work on it", "end the agent first".to_owned()));
+    }
+    if summary.facts.pinned {
+        return Some((ErrorKind::Denied, "it is pinned", "unpin it first in its agent".to_owned()));
+    }
+    if summary.facts.status.as_deref() == Some("active") {
+        return Some((ErrorKind::Denied, "it is active", format!("end it first with `boswell close {session}`")));
+    }
+    None
+}
+
+fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
+    let found = Resolved { store: machine.writable(found.store.clone())?, located: found.located.clone() };
+    let runner = machine.runner()?;
+    if found.store.dialect().plans(Operation::Delete) {
+        let done = runner.archive(&found.store, &found.located)?;
+        super::change::remark(machine, &done.planned);
+        return Ok(done.operation.id);
+    }
+    let keys = files_of(&found)?;
+    let writer = hold(&found)?;
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
+    if let Some(writer) = writer {
+        // Nothing is written by this: only the lease is given up.
+        let _ = writer.close(Outcome::Open);
+    }
+    Ok(operation.id)
+}
+
+fn would(machine: &Machine, summary: &Summary, out: &mut Output) -> Result<()> {
+    let active = summary.last_active();
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("done", "would archive")
+                .with("session", summary.reference.to_string())
+                .with("last_active", active.map(|at| at.to_rfc3339())),
+        );
+    }
+    let ago = active.map(|at| when::ago(at, machine.now)).unwrap_or_default();
+    out.line(&format!("would archive {}  {ago}  {}", summary.reference, cut(&one_line(&summary.name()), 60)))
+}
+
+fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "op")
+                .with("op", operation)
+                .with("kind", "archive")
+                .with("session", session.to_string()),
+        );
+    }
+    out.line(&format!("{session} is archived; `boswell restore {session}` puts it back"))
+}

@@ -1,0 +1,170 @@
+//! `import`: a session from a file into boswell's own store.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use boswell_dialect::{Around, Depth, NewSession, by_name};
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::{Digest, MemoryBackend, Outcome, Resolved, Store};
+use clap::Args;
+
+use crate::machine::Machine;
+use crate::output::Output;
+
+/// A longer document is refused: it is held in memory.
+const LONGEST: u64 = 1 << 30;
+/// How much of each own log is looked at for where it came from, which stands near its beginning.
+const BEGINNING: u64 = 64 << 10;
+
+/// Bring a session from a file into boswell's own store
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  boswell import ~/Downloads/session.jsonl --title 'red build'
+  boswell export claude:0b7e --format json > s.json && boswell import s.json --dry-run")]
+pub(crate) struct ImportArgs {
+    /// A session file of any agent, or a document that `export --format json` wrote
+    file: std::path::PathBuf,
+    /// The folder that it is about, if not the one that it names
+    #[arg(long, value_name = "DIR")]
+    project: Option<String>,
+    /// Its title, if not the one that it has
+    #[arg(long)]
+    title: Option<String>,
+    /// Only show what would be brought over
+    #[arg(long)]
+    dry_run: bool,
+    /// Even if this very file was imported before
+    #[arg(long)]
+    again: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
+    if !args.dry_run {
+        machine.may_write()?;
+    }
+    let found = machine.stores.at_path(&args.file)?;
+    let given = Resolved { store: found.0, located: found.1 };
+    let bytes = whole(&given, &args.file)?;
+    let sha256 = Digest::of(&bytes).to_string();
+    let own = super::new::store_for(machine, "boswell");
+    if let (Ok(own), false) = (&own, args.again)
+        && let Some(before) = imported(own, &sha256)?
+    {
+        return Err(Error::new(ErrorKind::Conflict, format!("`{}` was imported before", args.file.display()))
+            .because(format!("it is the session {before}"))
+            .hinting(format!("read it with `boswell show {before}`, or import it once more with --again")));
+    }
+    let source = unpacked(&bytes, &given)?.unwrap_or(given);
+    let session = source.store.read(&source.located, Depth::Facts)?;
+    let facts = session.facts();
+    let project = match &args.project {
+        Some(project) => machine.env.cwd.join(project).display().to_string(),
+        None => facts.project.clone().unwrap_or_else(|| machine.env.cwd.display().to_string()),
+    };
+    let title = args.title.clone().or_else(|| facts.title.clone());
+    let mut out = Output::paged(machine);
+    if args.dry_run {
+        let records = session.log().heads.len();
+        if out.json {
+            out.object(
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "step")
+                    .with("done", "would import")
+                    .with("session", session.reference().to_string())
+                    .with("records", records)
+                    .with("project", project),
+            )?;
+        } else {
+            out.line(&crate::terminal::one_line(&format!("would import {} ({records} records)", session.reference())))?;
+        }
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let origin = Json::object()
+        .with("ref", session.reference().to_string())
+        .with("path", std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone()).display().to_string())
+        .with("sha256", sha256);
+    let new = NewSession { project, title, around: Around::of(&machine.env), ..NewSession::default() };
+    let own = own?;
+    let writer = own.import(&session, new, origin)?;
+    let reference = writer.reference().clone();
+    writer.close(Outcome::Open)?;
+    if out.json {
+        let located = own.find(&reference.id)?;
+        out.object(&crate::shape::session(&own.summary(&located)?, Some(&own), &[], None))?;
+    } else {
+        out.line(&reference.to_string())?;
+    }
+    out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
+    let key = found.located.key.as_deref().unwrap_or_default();
+    found.store.file(key, LONGEST)?.ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display()))
+            .hinting("give the path of a session's file")
+    })
+}
+
+/// The session of boswell's own that came from a file of this content.
+fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
+    let mark = format!("\"sha256\":\"{sha256}\"");
+    for located in own.list()?.sessions {
+        let Some(key) = &located.key else { continue };
+        let Ok(beginning) = own.backend().open(key).and_then(|log| log.read(0, BEGINNING)) else { continue };
+        if String::from_utf8_lossy(&beginning).contains(&mark) {
+            return Ok(Some(SessionRef::new("boswell", &located.id)));
+        }
+    }
+    Ok(None)
+}
+
+/// The session inside a document that `export --format json` wrote; none if the file is no such document.
+fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
+    let Ok(document) = Raw::parse(bytes.trim_ascii()) else { return Ok(None) };
+    let text = |key: &str| document.get(key)?.text().map(std::borrow::Cow::into_owned);
+    if text("type").as_deref() != Some("export") {
+        return Ok(None);
+    }
+    let broken = |why: &str| {
+        Error::new(ErrorKind::Damaged, format!("`{}` is not a whole export", given.store.root().display()))
+            .because(why.to_owned())
+            .hinting("export it again with `boswell export SESSION --format json`")
+    };
+    let (Some(dialect), Some(id), Some(files)) =
+        (text("dialect").and_then(|name| by_name(&name)), text("id"), document.get("files"))
+    else {
+        return Err(broken("it lacks its dialect, id or files"));
+    };
+    let mut backend = MemoryBackend::default();
+    for file in files.items() {
+        let key = file.get("key").and_then(|key| key.text().map(std::borrow::Cow::into_owned));
+        let (Some(key), Some(content)) = (key, file.get("content")) else {
+            return Err(broken("a file lacks its name"));
+        };
+        let mut whole = Vec::new();
+        for piece in content.items() {
+            match (piece.text(), piece.get("base64").and_then(|it| it.text().map(std::borrow::Cow::into_owned))) {
+                (Some(text), _) => whole.extend_from_slice(text.as_bytes()),
+                (None, Some(encoded)) => match boswell_store::blobs::base64::decode_canonical(encoded.as_bytes()) {
+                    Some(bytes) => whole.extend_from_slice(&bytes),
+                    None => return Err(broken("a piece is not base64")),
+                },
+                (None, None) => return Err(broken("a piece is neither text nor base64")),
+            }
+        }
+        let stated = file.get("sha256").and_then(|it| it.text().map(std::borrow::Cow::into_owned));
+        if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
+            return Err(broken("a file has another hash than the one that is stated"));
+        }
+        backend.put(&key, whole, None);
+    }
+    let store = Store::on(dialect, Arc::new(backend), given.store.root());
+    let located = store.list()?.sessions.into_iter().find(|it| it.id == id);
+    located.map(|located| Some(Resolved { store, located })).ok_or_else(|| broken("the session is not in its files"))
+}

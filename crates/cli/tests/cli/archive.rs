@@ -1,0 +1,166 @@
+//! Archiving: out of the agent's folder, still found, read and searched, and put back bit for bit.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use boswell_testkit::Home;
+use boswell_testkit::disk::{read, write};
+
+use crate::bench::Bench;
+use crate::keep::{below, modified};
+
+const DIALECTS: [&str; 7] = ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas"];
+const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+
+type Tree = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
+
+fn tree(folder: &Path) -> Tree {
+    below(folder).into_iter().map(|path| (path.clone(), (read(&path), modified(&path)))).collect()
+}
+
+/// One session of Claude's with a subagent beside it.
+fn plant(bench: &Bench) -> PathBuf {
+    let line = |text: &str| {
+        format!(
+            "{{\"parentUuid\":null,\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"u\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{ID}\"}}\n"
+        )
+    };
+    let root = bench.home().join(".claude");
+    write(&root.join(format!("projects/-w/{ID}/subagents/agent-a1.jsonl")), line("task").as_bytes());
+    let log = root.join(format!("projects/-w/{ID}.jsonl"));
+    write(&log, line("why is the 构建 red?").as_bytes());
+    log
+}
+
+#[test]
+fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit_for_bit() {
+    for dialect in DIALECTS {
+        let bench = Bench::new();
+        let home = Home::build(&bench.home(), 7);
+        let folder = home.folder(dialect).unwrap();
+        let chosen: Vec<_> = home.of(dialect).filter(|it| !it.hidden).take(5).collect();
+        let ids = chosen.iter().map(|it| it.id.clone());
+        let refs: Vec<String> = ids.map(|id| format!("{dialect}:{id}")).collect();
+        let ask = |verb: &[&str], session: &str| -> Vec<u8> {
+            bench.run(verb.iter().copied().chain([session])).ends(0).stdout
+        };
+        let answers = || -> Vec<(Vec<u8>, Vec<u8>)> {
+            let both = |it: &String| (ask(&["show", "--json"], it), ask(&["export", "--format", "jsonl", "-q"], it));
+            refs.iter().map(both).collect()
+        };
+        if dialect == "clinvoker" {
+            // It calls every session active that nobody ended.
+            refs.iter().for_each(|it| drop(bench.run(["close", it])));
+        }
+        let (before, said) = (tree(folder), answers());
+        let args = |verb: &[&str]| -> Vec<String> {
+            verb.iter().map(|word| (*word).to_owned()).chain(refs.iter().cloned()).collect()
+        };
+        bench.run(args(&["archive", "--json"])).ends(0);
+        assert_eq!(tree(folder), before, "a plan changes nothing");
+        let done = bench.run(args(&["archive", "--apply", "--json"])).ends(0).of_type("op");
+        assert_eq!(done.len(), refs.len(), "{dialect}");
+        for planted in &chosen {
+            assert!(!planted.path.exists(), "{dialect}: {planted:?}");
+        }
+        let listed = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+        for reference in &refs {
+            let fits =
+                |it: &&serde_json::Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
+            let rows: Vec<_> = listed.iter().filter(fits).collect();
+            assert!(
+                rows.iter().any(|row| row["archived"] == true || row["ref"] != **reference),
+                "{reference}: {rows:?}"
+            );
+        }
+        for (session, (was, is)) in refs.iter().zip(said.iter().zip(answers())) {
+            assert_eq!(String::from_utf8_lossy(&was.1), String::from_utf8_lossy(&is.1), "export of {session}");
+            let texts = |bytes: &[u8]| -> Vec<serde_json::Value> {
+                let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+                let lines = lines.map(|line| serde_json::from_slice::<serde_json::Value>(line).unwrap());
+                lines.filter(|line| line["type"] == "entry").collect()
+            };
+            assert_eq!(texts(&was.0), texts(&is.0), "show of {session}");
+        }
+        // Rows of a shared index come back in their order if the last one that went comes first.
+        let back = refs.iter().rev().cloned();
+        bench.run(std::iter::once("restore".to_owned()).chain(back)).ends(0);
+        let after = tree(folder);
+        assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{dialect}");
+        for (path, (bytes, at)) in &before {
+            let (now, then) = &after[path];
+            // What follows from other files is made anew, after what these say by then.
+            let follows = dialect != "myagents" && path.to_string_lossy().ends_with("index.json");
+            assert!(follows || now == bytes, "{} is another:\n{}", path.display(), String::from_utf8_lossy(now));
+            let is_index = follows || path.ends_with("sessions.json");
+            assert!(is_index || then == at, "{} has another time", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_archived_is_found_by_search_and_refuses_to_be_changed_or_resumed() {
+    let bench = Bench::new();
+    let log = plant(&bench);
+    bench.run(["search", "构建"]).ends(0);
+    bench.run(["archive", ID, "--apply"]).ends(0);
+    assert!(!log.exists());
+    assert!(below(&bench.home().join(".claude")).is_empty(), "side files went too");
+    for again in ["from the index", "and once more"] {
+        let hits = bench.run(["search", "构建", "--json"]).ends(0).of_type("hit");
+        assert_eq!(hits.len(), 1, "{again}: {hits:?}");
+    }
+    assert!(bench.run(["list", "--json"]).ends(0).of_type("session").is_empty());
+    for command in [&["resume", ID, "--print"][..], &["rename", ID, "x"], &["delete", ID], &["archive", ID]] {
+        bench.run(command).ends(3).says("boswell restore");
+    }
+    bench.run(["archive", "--older-than", "1d", "--apply"]).ends(0);
+    bench.run(["clean", "--older-than", "1d", "--dialect", "claude", "--apply"]).ends(0);
+    bench.run(["restore", &format!("claude:{ID}")]).ends(0);
+    let rows = bench.run(["list", "--json"]).ends(0).of_type("session");
+    assert_eq!((rows.len(), &rows[0]["archived"]), (1, &serde_json::Value::Bool(false)), "{rows:?}");
+    assert_eq!(bench.run(["search", "构建", "--json"]).ends(0).of_type("hit").len(), 1);
+}
+
+#[test]
+fn a_session_that_stands_in_its_place_again_is_listed_once() {
+    let bench = Bench::new();
+    let log = plant(&bench);
+    bench.run(["archive", ID, "--apply"]).ends(0);
+    let bytes = bench.run(["export", ID, "--format", "jsonl", "-q"]).ends(0).stdout;
+    write(&log, &bytes);
+    let rows = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let mine: Vec<_> = rows.iter().filter(|row| row["id"] == ID).collect();
+    assert_eq!(mine.len(), 1, "{rows:?}");
+    assert_eq!(mine[0]["archived"], false);
+}
+
+#[test]
+fn active_sessions_stay_and_old_ones_go() {
+    let bench = Bench::new();
+    let own = bench.run(["new", "--json"]).ends(0).lines();
+    let own = own[0]["ref"].as_str().unwrap().to_owned();
+    bench.run(["append", &own, "--user", "hello"]).ends(0);
+    bench.run(["archive", &own, "--apply"]).ends(2).says("active");
+    plant(&bench);
+    let plan = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    assert_eq!(plan.len(), 1, "{plan:?}");
+    bench.run(["close", &own]).ends(0);
+    bench.run(["archive", &own, "--apply"]).ends(0);
+    assert!(bench.run(["show", &own]).ends(0).text().contains("hello"));
+    bench.run(["restore", &own]).ends(0);
+    bench.run(["append", &own, "--user", "again"]).ends(0);
+}
+
+#[test]
+fn a_damaged_copy_is_reported_and_harms_no_other_session() {
+    let bench = Bench::new();
+    plant(&bench);
+    bench.run(["archive", ID, "--apply"]).ends(0);
+    for object in below(&bench.own().join("vault/objects")) {
+        write(&object, b"BOSWELL-OBJECT 1\ngarbage");
+    }
+    bench.run(["show", ID]).ends(4);
+    bench.run(["list", "--hidden"]).ends(0);
+}
