@@ -9,6 +9,7 @@ pub(crate) const TOUR: &[(&str, &str)] = &[
     ("files 5ac5", "what its tools read and changed"),
     ("check", "what is damaged: one log was cut off by a full disk"),
     ("show 833e", "and is read as far as it goes"),
+    ("repair 833e", "how it would be mended; --apply does it, and undo takes it back"),
     ("secrets", "a key that somebody pasted, never shown whole"),
     ("summarize --missing", "titles and summaries, kept as notes"),
     ("rename 833e 'Stuck deployment'", "a change in an agent's own format"),

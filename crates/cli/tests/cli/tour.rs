@@ -15,6 +15,9 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md");
 /// How much of an answer the page shows: none of one that differs from run to run or is long.
 const NOTHING: usize = 0;
 
+/// Stands for a log of another agent, which lies wherever the demo does.
+const LOG: &str = "rollout.jsonl";
+
 /// What is typed, the exit code, and how many lines of the answer are shown.
 const STEPS: &[(&[&str], i32, usize)] = &[
     (&["list"], 0, 12),
@@ -30,6 +33,7 @@ const STEPS: &[(&[&str], i32, usize)] = &[
     (&["memory", "all", "search", "cents"], 0, NOTHING),
     (&["stats", "5ac5"], 0, NOTHING),
     (&["check"], 1, 9),
+    (&["repair", "833e"], 0, NOTHING),
     (&["secrets"], 1, 2),
     (&["export", "5ac5", "--format", "md"], 0, 4),
     (&["resume", "5ac5", "--print"], 0, 1),
@@ -52,6 +56,8 @@ const STEPS: &[(&[&str], i32, usize)] = &[
     (&["checkout", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de"], 3, 8),
     (&["delete", "b8cc"], 0, NOTHING),
     (&["restore", "myagents:b8cc3c41-d97a-4e8c-a9bc-7d62f396c650"], 0, NOTHING),
+    (&["archive", "b8cc"], 0, NOTHING),
+    (&["import", LOG, "--dry-run"], 0, NOTHING),
     (&["clean", "--older-than", "30d"], 0, NOTHING),
     (&["index"], 0, NOTHING),
     (&["move", "/proj/old", "/proj/new"], 0, NOTHING),
@@ -75,8 +81,14 @@ fn the_tour_runs_every_command_and_its_page_shows_what_they_answer() {
         "# A tour\n\nEvery command, on the home that `boswell demo` makes; a test runs them all and writes this page. `try` is the script that the \
          demo prints. Where nothing is shown, the answer is long or differs each time.\n",
     );
+    let log = boswell_testkit::corpus::files(&demo.root.join("home/.codex"))
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|it| it == "jsonl"));
+    let log = log.unwrap();
     for (args, code, shown) in STEPS {
-        let text = demo.run(args).ends(*code).text();
+        let log = log.to_str().unwrap();
+        let real: Vec<&str> = args.iter().map(|word| if *word == LOG { log } else { *word }).collect();
+        let text = demo.run(&real).ends(*code).text();
         let words: Vec<String> = args.iter().map(|word| quoted(word)).collect();
         let _ = write!(page, "\n```sh\n$ try {}\n", words.join(" "));
         for line in text.lines().take(*shown) {
