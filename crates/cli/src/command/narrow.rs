@@ -60,6 +60,12 @@ impl<'a> Filter<'a> {
         Ok(Filter { args, project, since: time(&args.since)?, until: time(&args.until)? })
     }
 
+    /// Whether no session is left out for what it is, time aside.
+    pub(crate) fn takes_all(&self) -> bool {
+        let Narrow { agent, status, tag, branch, model, .. } = self.args;
+        self.project.is_none() && [agent, status, tag, branch, model].iter().all(|it| it.is_none())
+    }
+
     /// Whether the time at which something happened is one that is asked for.
     pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))

@@ -68,7 +68,9 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
-    library.fill(machine, Wanted::Hint, &|| true)?;
+    // What is known of an earlier state will do for showing a hit, not for choosing sessions.
+    let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
+    library.fill(machine, if chosen { Wanted::Glance } else { Wanted::Hint }, &|| true)?;
     let mut looked = library.summaries(machine);
     machine.add_notes(looked.iter_mut().map(|(_, _, summary)| summary))?;
     let all = library.sources(machine, &looked)?;

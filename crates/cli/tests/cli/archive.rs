@@ -94,7 +94,9 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
             let follows = dialect != "myagents" && path.to_string_lossy().ends_with("index.json");
             assert!(follows || now == bytes, "{} is another:\n{}", path.display(), String::from_utf8_lossy(now));
             let is_index = follows || path.ends_with("sessions.json");
-            assert!(is_index || then == at, "{} has another time", path.display());
+            // What Claude Code would delete again for its age gets the time of now, and `restore` says so.
+            let renewed = dialect == "claude" && then > at;
+            assert!(is_index || renewed || then == at, "{} has another time", path.display());
         }
     }
 }

@@ -30,6 +30,13 @@ pub struct Filters {
     pub until: Option<Instant>,
 }
 
+impl Filters {
+    /// Whether a session is chosen by what it says of itself, which may have changed since it was last looked at.
+    pub fn ask_about_sessions(&self) -> bool {
+        [&self.agents, &self.projects, &self.tags, &self.models].iter().any(|values| !values.is_empty())
+    }
+}
+
 fn any<'f>(wanted: &[String], found: impl IntoIterator<Item = &'f str>, fits: impl Fn(&str, &str) -> bool) -> bool {
     let fits = |found: &str| {
         let found = fold(found);
