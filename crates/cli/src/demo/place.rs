@@ -45,7 +45,7 @@ impl Place {
 
     /// A project that its sessions are about.
     pub(super) fn project(&self, name: &str) -> String {
-        self.root.join("work").join(name).display().to_string()
+        self.root.join("projects").join(name).display().to_string()
     }
 
     /// Boswell's own folder there.

@@ -48,8 +48,8 @@ pub(super) const FILES: &[Planted] = planted![
     "home/.open-agent/projects/@slashes blog@/sessions-index.json" = "oas-index.json",
     "home/.codex/sessions/2026/10/25/rollout-2026-10-25T13-00-00-ad4b5f79-905d-7142-a365-c37251cd26cd.jsonl" =
         "codex-upgrade.jsonl",
-    "work/shop/src/coupon.rs" = "coupon.rs",
-    "work/blog/theme.css" = "theme.css",
+    "projects/shop/src/coupon.rs" = "coupon.rs",
+    "projects/blog/theme.css" = "theme.css",
 ];
 
 /// What looks like a key of GitHub's and is none. It is put together here so that no scanner of keys takes this program for a leak.

@@ -124,7 +124,7 @@ fn row(line: &str) -> String {
     }
     if words.first() != Some(&"ID") && words.len() > 4 {
         words[2] = "…";
-        words[4] = if words[4].ends_with("shop") { "~/demo/work/shop" } else { "~/demo/work/blog" };
+        words[4] = if words[4].ends_with("shop") { "~/demo/projects/shop" } else { "~/demo/projects/blog" };
     }
     let (columns, name) = words.split_at(words.len().min(5));
     format!("{}  {}", columns.join("  "), name.join(" "))
