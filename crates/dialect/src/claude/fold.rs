@@ -168,6 +168,22 @@ mod tests {
     }
 
     #[test]
+    fn the_last_permission_mode_folder_branch_and_version_count() {
+        let facts = read(concat!(
+            r#"{"parentUuid":null,"type":"user","uuid":"1","cwd":"/a","gitBranch":"main","version":"2.1.1","permissionMode":"default","message":{"role":"user","content":"x"}}"#,
+            "\n",
+            r#"{"parentUuid":"1","type":"user","uuid":"2","cwd":"/a","gitBranch":"topic","version":"2.1.2","permissionMode":"acceptEdits","message":{"role":"user","content":"y"}}"#,
+            "\n",
+            r#"{"type":"permission-mode","permissionMode":"plan"}"#,
+            "\n",
+        ))
+        .facts;
+        assert_eq!(facts.permission_mode.as_deref(), Some("plan"));
+        assert_eq!((facts.git_branch.as_deref(), facts.agent_version.as_deref()), (Some("topic"), Some("2.1.2")));
+        assert_eq!(facts.project.as_deref(), Some("/a"));
+    }
+
+    #[test]
     fn usage_counts_once_for_each_api_message_and_the_last_line_wins() {
         let line = |uuid: &str, message: &str, model: &str, output: u64| {
             format!(
