@@ -8,11 +8,11 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::{Conversation, Outcome, Resolved, Summary};
 use clap::Args;
 
+use super::clean::would;
 use super::delete::{can_remove, files_of, hold};
 use super::list::{last_active, sides};
 use crate::machine::Machine;
 use crate::output::Output;
-use crate::terminal::{cut, one_line};
 use crate::when;
 
 /// Move sessions into the vault, where they can be read; a plan unless --apply
@@ -52,7 +52,7 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     for (found, summary) in &chosen {
         if !args.apply {
-            would(machine, summary, &mut out)?;
+            would(machine, "archive", summary, &mut out)?;
             continue;
         }
         match put_away(machine, found) {
@@ -145,22 +145,6 @@ fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
         let _ = writer.close(Outcome::Open);
     }
     Ok(operation.id)
-}
-
-fn would(machine: &Machine, summary: &Summary, out: &mut Output) -> Result<()> {
-    let active = summary.last_active();
-    if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "step")
-                .with("done", "would archive")
-                .with("session", summary.reference.to_string())
-                .with("last_active", active.map(|at| at.to_rfc3339())),
-        );
-    }
-    let ago = active.map(|at| when::ago(at, machine.now)).unwrap_or_default();
-    out.line(&format!("would archive {}  {ago}  {}", summary.reference, cut(&one_line(&summary.name()), 60)))
 }
 
 fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()> {

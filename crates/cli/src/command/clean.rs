@@ -64,7 +64,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
             }
         } else {
             can_remove(&found)?;
-            would(summary, machine, &mut out)?;
+            would(machine, "delete", summary, &mut out)?;
         }
     }
     out.finish()?;
@@ -119,18 +119,19 @@ fn is_old(summary: &Summary, before: Instant) -> bool {
     !kept && summary.last_active().is_some_and(|at| at < before)
 }
 
-fn would(summary: &Summary, machine: &Machine, out: &mut Output) -> Result<()> {
+/// Says what would be done to a session.
+pub(crate) fn would(machine: &Machine, what: &str, summary: &Summary, out: &mut Output) -> Result<()> {
     let active = summary.last_active();
     if out.json {
         return out.object(
             &Json::object()
                 .with("v", 1)
                 .with("type", "step")
-                .with("done", "would delete")
+                .with("done", format!("would {what}"))
                 .with("session", summary.reference.to_string())
                 .with("last_active", active.map(|at| at.to_rfc3339())),
         );
     }
     let ago = active.map(|at| when::ago(at, machine.now)).unwrap_or_default();
-    out.line(&format!("would delete {}  {ago}  {}", summary.reference, cut(&one_line(&summary.name()), 60)))
+    out.line(&format!("would {what} {}  {ago}  {}", summary.reference, cut(&one_line(&summary.name()), 60)))
 }
