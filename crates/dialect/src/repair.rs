@@ -3,7 +3,7 @@
 //! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change. Nothing is changed here: the
 //! store puts mends together to a [`Patch`], reads the result before anything is written, and lets the runner write it.
 
-use boswell_model::{Facts, Name, ProblemKind, Repair, SessionView, Slot};
+use boswell_model::{Facts, Log, Name, ProblemKind, Repair, SessionView, Slot};
 
 use crate::{Chance, Located};
 
@@ -71,6 +71,15 @@ pub struct Mend {
     pub helps: &'static [&'static str],
     /// What it changes.
     pub splices: Vec<Splice>,
+}
+
+impl Mend {
+    /// A change of a record, with nothing in it yet, that helps every reader.
+    pub fn of_record(log: &Log, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Self {
+        let line = log.head(slot).map(|head| u64::from(head.line));
+        let (repair, helps, splices) = (Repair::Fork, &[][..], Vec::new());
+        Mend { problem, line, slot: Some(slot), repair, confidence, does, helps, splices }
+    }
 }
 
 /// What a dialect is told about the session to be mended.

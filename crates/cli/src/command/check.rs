@@ -256,7 +256,13 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     if found.reachable < found.total {
         out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
     }
-    if found.problems.iter().any(|finding| finding.repair != Repair::None) {
+    let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
+        found.problems.iter().partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);
+    if !indexes.is_empty() {
+        // An index is of the whole store, and is mended from all of its sessions.
+        out.line("  write the index anew with `boswell index --native --apply`")?;
+    }
+    if others.iter().any(|finding| finding.repair != Repair::None) {
         out.line(&format!("  mend it with `boswell repair {}`", escape(reference)))?;
     }
     out.line("")

@@ -198,18 +198,23 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn put(&mut self, key: &str, bytes: Vec<u8>, mode: Option<u32>, modified: Modified) -> Result<()> {
-        let before = match self.look(key)? {
+    /// Makes a file ready to be written as a whole: what stands there is kept, and says what it was; folders are made.
+    fn make_way(&mut self, key: &str) -> Result<Option<FileFacts>> {
+        match self.look(key)? {
             State::File(before) => {
                 self.keep_before(key)?;
-                Some(before)
+                Ok(Some(before))
             }
             State::Absent => {
                 self.folders_above(key)?;
-                None
+                Ok(None)
             }
-            State::Folder => return Err(not_a_file(key)),
-        };
+            State::Folder => Err(not_a_file(key)),
+        }
+    }
+
+    fn put(&mut self, key: &str, bytes: Vec<u8>, mode: Option<u32>, modified: Modified) -> Result<()> {
+        let before = self.make_way(key)?;
         let mut hasher = Hasher::default();
         hasher.add(&bytes);
         let facts = facts_after(&hasher, before, mode, modified);
@@ -226,17 +231,7 @@ impl Lowering<'_> {
             (State::Folder, _) => return Err(not_a_file(from)),
             _ => return Err(Error::new(ErrorKind::NotFound, format!("there is no file {} on disk", shown(from)))),
         };
-        let before = match self.look(key)? {
-            State::File(before) => {
-                self.keep_before(key)?;
-                Some(before)
-            }
-            State::Absent => {
-                self.folders_above(key)?;
-                None
-            }
-            State::Folder => return Err(not_a_file(key)),
-        };
+        let before = self.make_way(key)?;
         let mut hasher = Hasher::default();
         feed_pieces(self.disk, &source, patch, &mut |chunk| {
             hasher.add(chunk);

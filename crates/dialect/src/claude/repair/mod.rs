@@ -15,7 +15,7 @@ mod tests;
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Repair, Result, SessionView, Slot, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Result, SessionView, Slot, Tip};
 
 use super::chain::{Chain, counts};
 use super::siblings;
@@ -137,17 +137,7 @@ impl<'a> Lines<'a> {
     }
 
     fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
-        let line = self.view.log.head(slot).map(|head| u64::from(head.line));
-        Mend {
-            problem,
-            line,
-            slot: Some(slot),
-            repair: Repair::Fork,
-            confidence,
-            does,
-            helps: &[],
-            splices: Vec::new(),
-        }
+        Mend::of_record(self.view.log, problem, slot, confidence, does)
     }
 
     fn is_answer(&self, slot: Slot) -> bool {

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Repair, Result, SessionView, Slot, SpanKind, Tip,
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Result, SessionView, Slot, SpanKind, Tip,
 };
 
 use super::shape::{Shape, is_entry};
@@ -167,17 +167,7 @@ impl<'a> Entries<'a> {
     }
 
     fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
-        let line = self.view.log.head(slot).map(|head| u64::from(head.line));
-        Mend {
-            problem,
-            line,
-            slot: Some(slot),
-            repair: Repair::Fork,
-            confidence,
-            does,
-            helps: &[],
-            splices: Vec::new(),
-        }
+        Mend::of_record(self.view.log, problem, slot, confidence, does)
     }
 
     fn kind(&self, slot: Slot) -> EntryKind {

@@ -72,7 +72,7 @@ fn circles_are_opened_where_they_were_closed() {
 #[test]
 fn a_header_is_brought_to_the_front_or_made_from_what_is_left() {
     let late = format!("{}\n{HEADER}\n{}\n", user("1", "", "a"), user("2", "1", "b"));
-    assert_eq!(found(&late)[0].repair, Repair::Rewrite);
+    assert_eq!(found(&late)[0].repair, boswell_model::Repair::Rewrite);
     assert!(mended(&late).starts_with(&format!("{HEADER}\n{}\n", user("1", "", "a"))));
     let torn = format!("{}\n{}\n", &HEADER[..HEADER.len() - 3], user("1", "", "a"));
     let made = mended(&torn);
