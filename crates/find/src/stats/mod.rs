@@ -4,6 +4,7 @@
 //! session repeats of its subagents counts only where they have no transcripts of their own. Of a conversation that is kept in
 //! two places, the place that knows messages by name counts. A cost that the agent recorded wins over one that is computed.
 
+mod price_list;
 mod prices;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,7 +14,8 @@ use boswell_store::Summary;
 
 use crate::catalog::Item;
 
-pub use prices::{PRICES_AS_OF, Price, Prices};
+pub use price_list::PRICES_AS_OF;
+pub use prices::{Price, Prices};
 
 /// A session to be counted.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,11 @@
-//! What models cost: a table of list prices entered by hand on one day, and what the user says instead.
+//! What models cost: a table of list prices of one day, and what the user says instead.
 //!
 //! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and surcharges for long contexts are not in it.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result, Usage};
 
-/// The day on which the table below was entered.
-pub const PRICES_AS_OF: &str = "2025-12-01";
+use super::price_list::TABLE;
 
 /// Dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,27 +20,9 @@ pub struct Price {
     pub cache_write: f64,
 }
 
-const fn price(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
+pub(super) const fn price(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
     Price { input, output, cache_read, cache_write }
 }
-
-const TABLE: &[(&str, Price)] = &[
-    ("claude-opus-4-5", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-opus-4-1", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-opus-4", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-sonnet-4-5", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-sonnet-4", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-3-7-sonnet", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-3-5-sonnet", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-haiku-4-5", price(1.0, 5.0, 0.1, 1.25)),
-    ("claude-3-5-haiku", price(0.8, 4.0, 0.08, 1.0)),
-    ("gpt-5", price(1.25, 10.0, 0.125, 1.25)),
-    ("gpt-5-codex", price(1.25, 10.0, 0.125, 1.25)),
-    ("gpt-5-mini", price(0.25, 2.0, 0.025, 0.25)),
-    ("gpt-4.1", price(2.0, 8.0, 0.5, 2.0)),
-    ("gemini-2.5-pro", price(1.25, 10.0, 0.125, 1.25)),
-    ("gemini-2.5-flash", price(0.3, 2.5, 0.03, 0.3)),
-];
 
 /// Prices of models: those that the user named, then those of the table.
 #[derive(Debug, Clone, Default)]
@@ -119,16 +100,16 @@ mod tests {
         assert_eq!(prices.of("anthropic/claude-opus-4-5").unwrap().input, 5.0);
         assert_eq!(prices.of("claude-opus-4-20250514").unwrap().input, 15.0);
         assert_eq!(prices.of("claude-opus-4-9"), None);
-        assert_eq!(prices.of("gpt-5-nano"), None);
+        assert_eq!(prices.of("gpt-5-nano-turbo"), None);
         assert_eq!(prices.of(""), None);
     }
 
     #[test]
     fn what_the_user_says_comes_first_and_what_is_not_said_costs_as_input() {
         let prices =
-            Prices::parse(br#"{"gpt-5-nano":{"input":1,"output":2},"gpt-5":{"input":7,"output":8,"cache_read":0}}"#);
+            Prices::parse(br#"{"gpt-5-wide":{"input":1,"output":2},"gpt-5":{"input":7,"output":8,"cache_read":0}}"#);
         let prices = prices.unwrap();
-        assert_eq!(prices.of("gpt-5-nano"), Some(price(1.0, 2.0, 1.0, 1.0)));
+        assert_eq!(prices.of("gpt-5-wide"), Some(price(1.0, 2.0, 1.0, 1.0)));
         assert_eq!(prices.of("openai/gpt-5-2026-01-01"), Some(price(7.0, 8.0, 0.0, 7.0)));
         assert_eq!(prices.of("gpt-5-mini"), Prices::default().of("gpt-5-mini"));
         for bad in ["", "[", r#"{"m":{}}"#, r#"{"m":{"input":-1,"output":1}}"#, r#"{"m":{"input":"1","output":1}}"#] {
