@@ -48,17 +48,7 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
 }
 
 fn ghost(reference: SessionRef, store: StoreId, facts: Facts) -> Conversation {
-    let located = Located {
-        id: reference.id.clone(),
-        key: None,
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: Some("ghost"),
-        owner: None,
-    };
+    let located = Located { hidden: Some("ghost"), ..Located::of(reference.id.clone(), Framing::Lines, 0) };
     let summary = Summary {
         reference,
         located,

@@ -385,18 +385,28 @@ pub struct Located {
 }
 
 impl Located {
-    /// A session whose log is at `key`.
-    pub fn at(id: impl Into<String>, info: &crate::FileInfo, framing: Framing) -> Self {
+    /// A session of which no more is known than its id, and how many bytes stand how.
+    pub fn of(id: impl Into<String>, framing: Framing, size: u64) -> Self {
         Located {
             id: id.into(),
-            key: Some(info.key.clone()),
+            key: None,
             framing,
-            size: info.size,
-            modified: info.modified,
-            identity: info.identity,
+            size,
+            modified: None,
+            identity: None,
             row: None,
             hidden: None,
             owner: None,
+        }
+    }
+
+    /// A session whose log is at `key`.
+    pub fn at(id: impl Into<String>, info: &crate::FileInfo, framing: Framing) -> Self {
+        Located {
+            key: Some(info.key.clone()),
+            modified: info.modified,
+            identity: info.identity,
+            ..Located::of(id, framing, info.size)
         }
     }
 }

@@ -95,17 +95,7 @@ mod tests {
 
     #[test]
     fn records_of_an_unknown_file_are_counted_by_their_type() {
-        let located = Located {
-            id: "x".into(),
-            key: None,
-            framing: Framing::Lines,
-            size: 0,
-            modified: None,
-            identity: None,
-            row: None,
-            hidden: None,
-            owner: None,
-        };
+        let located = Located::of("x", Framing::Lines, 0);
         let bytes =
             b"{\"type\":\"a\"}\nnot json\n{\"role\":\"user\"}{\"type\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
         let read = Reader::read(&Unknown, &located, bytes, Depth::Facts);

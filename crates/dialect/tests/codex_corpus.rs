@@ -42,17 +42,7 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(bytes: &[u8]) -> ReadSession {
-    let located = Located {
-        id: "by-path".to_owned(),
-        key: None,
-        framing: Framing::Lines,
-        size: bytes.len() as u64,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located = Located::of("by-path", Framing::Lines, bytes.len() as u64);
     Reader::read(&Codex, &located, bytes, Depth::Facts)
 }
 

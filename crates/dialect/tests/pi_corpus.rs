@@ -34,17 +34,7 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn read(pi: Pi, bytes: &[u8]) -> ReadSession {
-    let located = Located {
-        id: "x".to_owned(),
-        key: None,
-        framing: Framing::Lines,
-        size: bytes.len() as u64,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located = Located::of("x", Framing::Lines, bytes.len() as u64);
     Reader::read(&pi, &located, bytes, Depth::Facts)
 }
 

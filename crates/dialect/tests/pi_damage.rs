@@ -18,17 +18,7 @@ impl Payloads for Bytes<'_> {
 }
 
 fn located() -> Located {
-    Located {
-        id: "S".to_owned(),
-        key: Some("sessions/--p--/S.jsonl".to_owned()),
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    }
+    Located { key: Some("sessions/--p--/S.jsonl".to_owned()), ..Located::of("S", Framing::Lines, 0) }
 }
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;

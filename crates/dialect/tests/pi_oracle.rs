@@ -54,17 +54,7 @@ enum Leaf<'a> {
 /// One question to pi: a session, a leaf, and what boswell makes of it.
 fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
     let bytes = Bytes(text.as_bytes());
-    let located = Located {
-        id: name.to_owned(),
-        key: None,
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located = Located::of(name, Framing::Lines, 0);
     let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Heads);
     let view = read.view(&bytes);
     let tip = match leaf {

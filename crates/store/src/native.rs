@@ -368,17 +368,7 @@ fn visible_name(pending: &Path) -> PathBuf {
 /// A log by its path alone.
 pub(crate) fn located_for(path: &Path, size: u64) -> Located {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    Located {
-        id: name.clone(),
-        key: Some(name),
-        framing: Framing::Lines,
-        size,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    }
+    Located { key: Some(name.clone()), ..Located::of(name, Framing::Lines, size) }
 }
 
 /// Reads the session whose log is at a path.

@@ -252,17 +252,7 @@ mod tests {
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
     fn located(id: &str, hidden: Option<&'static str>) -> Located {
-        Located {
-            id: id.into(),
-            key: None,
-            framing: Framing::Lines,
-            size: 1,
-            modified: None,
-            identity: None,
-            row: None,
-            hidden,
-            owner: None,
-        }
+        Located { hidden, ..Located::of(id, Framing::Lines, 1) }
     }
 
     #[test]

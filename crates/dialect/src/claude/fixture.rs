@@ -14,17 +14,7 @@ pub(super) fn read(text: &str) -> ReadSession {
 }
 
 pub(super) fn read_bytes(bytes: &[u8]) -> ReadSession {
-    let located = Located {
-        id: "s".into(),
-        key: None,
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located = Located::of("s", Framing::Lines, 0);
     Reader::read(&Claude, &located, bytes, Depth::Facts)
 }
 

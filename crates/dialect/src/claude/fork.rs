@@ -55,17 +55,7 @@ fn title(asked: &Asked<'_>, new: &NewSession) -> Result<Option<String>> {
 
 /// Where the client would take up a log of these bytes.
 fn stands_at(bytes: &[u8], id: &str) -> Option<String> {
-    let located = Located {
-        id: id.to_owned(),
-        key: None,
-        framing: Framing::Lines,
-        size: bytes.len() as u64,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located = Located::of(id, Framing::Lines, bytes.len() as u64);
     let read = Reader::read(&Claude, &located, bytes, Depth::Heads);
     let payloads = bytes.to_vec();
     let view = read.view(&payloads);

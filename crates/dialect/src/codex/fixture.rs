@@ -21,17 +21,10 @@ impl Payloads for Bytes<'_> {
 /// A session that is only in memory.
 pub(super) fn located() -> Located {
     Located {
-        id: "019d7e3d-0164-79d1-af76-e4ee6689b94f".to_owned(),
         key: Some(
             "sessions/2026/04/11/rollout-2026-04-11T20-30-20-019d7e3d-0164-79d1-af76-e4ee6689b94f.jsonl".to_owned(),
         ),
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
+        ..Located::of("019d7e3d-0164-79d1-af76-e4ee6689b94f", Framing::Lines, 0)
     }
 }
 

@@ -136,17 +136,7 @@ impl Transcripts {
                 let framing = framing(&info.key);
                 Located::at(session, &info, framing)
             }
-            None => Located {
-                id: session,
-                key: None,
-                framing: Framing::Lines,
-                size: 0,
-                modified: None,
-                identity: None,
-                row: None,
-                hidden: None,
-                owner: None,
-            },
+            None => Located::of(session, Framing::Lines, 0),
         })
     }
 }

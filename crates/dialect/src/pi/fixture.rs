@@ -10,15 +10,8 @@ use super::Pi;
 /// A session as a listing would find it.
 pub(super) fn located(id: &str) -> Located {
     Located {
-        id: id.to_owned(),
         key: Some(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl")),
-        framing: Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
+        ..Located::of(id, Framing::Lines, 0)
     }
 }
 

@@ -68,17 +68,11 @@ impl Session {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = std::fs::read(path).unwrap();
-        let located = Located {
-            id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            key: None,
-            framing: Framing::Lines,
-            size: bytes.len() as u64,
-            modified: None,
-            identity: None,
-            row: None,
-            hidden: None,
-            owner: None,
-        };
+        let located = Located::of(
+            path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            Framing::Lines,
+            bytes.len() as u64,
+        );
         let read = Reader::read(&Claude, &located, &bytes, Depth::Facts);
         Session { bytes: Bytes(bytes), read }
     }

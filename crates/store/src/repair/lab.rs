@@ -18,17 +18,7 @@ use crate::{MemoryBackend, Store};
 const KEY: &str = "sessions/--p--/2025-01-01T00-00-00-000Z_S.jsonl";
 
 fn located(len: usize) -> Located {
-    Located {
-        id: "S".to_owned(),
-        key: Some(KEY.to_owned()),
-        framing: Framing::Lines,
-        size: len as u64,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    }
+    Located { key: Some(KEY.to_owned()), ..Located::of("S", Framing::Lines, len as u64) }
 }
 
 fn store(dialect: &'static dyn Dialect, bytes: &[u8]) -> Store {

@@ -50,17 +50,7 @@ pub(super) fn named(name: &str, bytes: &[u8]) {
 
 fn located(framing: Framing, bytes: &[u8]) -> Located {
     let row = bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
-    Located {
-        id: ID.to_owned(),
-        key: Some("x".to_owned()),
-        framing,
-        size: bytes.len() as u64,
-        modified: None,
-        identity: None,
-        row,
-        hidden: None,
-        owner: None,
-    }
+    Located { key: Some("x".to_owned()), row, ..Located::of(ID, framing, bytes.len() as u64) }
 }
 
 fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {

@@ -19,17 +19,7 @@ impl Chance for Fixed {
 }
 
 fn located() -> Located {
-    Located {
-        id: "s".into(),
-        key: Some("projects/-p/s.jsonl".into()),
-        framing: boswell_model::Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    }
+    Located { key: Some("projects/-p/s.jsonl".into()), ..Located::of("s", boswell_model::Framing::Lines, 0) }
 }
 
 fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {

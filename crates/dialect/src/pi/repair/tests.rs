@@ -18,17 +18,8 @@ impl Chance for Fixed {
 }
 
 fn found(text: &str) -> Vec<Mend> {
-    let located = Located {
-        id: "S".into(),
-        key: Some("sessions/--p--/x_S.jsonl".into()),
-        framing: boswell_model::Framing::Lines,
-        size: 0,
-        modified: None,
-        identity: None,
-        row: None,
-        hidden: None,
-        owner: None,
-    };
+    let located =
+        Located { key: Some("sessions/--p--/x_S.jsonl".into()), ..Located::of("S", boswell_model::Framing::Lines, 0) };
     let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Pairs);
     let payloads = Bytes(text);
     let pairs = read.pairs.clone().unwrap();
