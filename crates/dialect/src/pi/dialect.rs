@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume, shape,
+    Pi, check, context, fold, head, layout, outgoing, places, plan, reach, recognise, render, repair, resume, shape,
     side, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending};
@@ -88,7 +88,7 @@ impl Dialect for Pi {
     }
 
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
-        pairing::paired(messages)
+        outgoing::sent(self.flavour, messages)
     }
 
     fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
