@@ -131,7 +131,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The messages of a context as they go to a provider: in the roles that providers know, every call followed by its answer.
     /// Storage is not concerned.
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
-        messages.into_iter().enumerate().map(|(at, message)| Sent { from: Some(at), joined: Vec::new(), message }).collect()
+        messages
+            .into_iter()
+            .enumerate()
+            .map(|(at, message)| Sent { from: Some(at), joined: Vec::new(), message })
+            .collect()
     }
 
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.

@@ -77,7 +77,8 @@ fn calls(message: &Message) -> Vec<(String, String)> {
 /// An answer to a call that was never answered, in the words of the agent. It has the time of its call, because the context of a
 /// session must not depend on when somebody looks.
 fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> Sent {
-    let said = if flavour.is_heir() { "Tool execution was interrupted (session recovery)." } else { "No result provided" };
+    let said =
+        if flavour.is_heir() { "Tool execution was interrupted (session recovery)." } else { "No result provided" };
     let content = vec![text_part(said)];
     let bytes = asked.native.as_ref().map(Json::to_bytes).unwrap_or_default();
     let native = Json::object()

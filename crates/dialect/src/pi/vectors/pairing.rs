@@ -179,11 +179,9 @@ const KINDS: &[Case] = &[
         &[
             r#"compaction "summary":"condensed","tokensBefore":5,"preserveData":{"openaiRemoteCompaction":{"provider":"openai","replacementHistory":[{"id":"item1"}]}}"#,
         ],
-        &[
-            r#"user@agent:<summary>
+        &[r#"user@agent:<summary>
 condensed
-</summary> {"type":"openaiResponsesHistory","provider":"openai","items":[{"id":"item1"}]}"#,
-        ],
+</summary> {"type":"openaiResponsesHistory","provider":"openai","items":[{"id":"item1"}]}"#],
     ),
     (
         "messages-repair:430 the agent is behind a result",
@@ -216,7 +214,9 @@ condensed
     ("messages-repair:526 nobody is behind an answer", &["a:tc1=read", "r:tc1=x"], &["assistant", "tc1@agent=x"]),
     (
         "messages-repair:583 a custom message of several parts",
-        &[r#"custom_message "customType":"t","content":[{"type":"text","text":"1"},{"type":"text","text":"2"}],"display":true"#],
+        &[
+            r#"custom_message "customType":"t","content":[{"type":"text","text":"1"},{"type":"text","text":"2"}],"display":true"#,
+        ],
         &["user:1|2"],
     ),
     (
@@ -322,7 +322,10 @@ fn commands_say_how_they_ended() {
         "user@user:Ran Python:\n```python\ne\n```\n(no output)\n\nExecution failed with code 1",
     ];
     let sent = words(&sent(Pi::XCSH, &said));
-    assert_eq!(sent.iter().filter(|word| word.starts_with("user")).collect::<Vec<_>>(), expected.iter().collect::<Vec<_>>());
+    assert_eq!(
+        sent.iter().filter(|word| word.starts_with("user")).collect::<Vec<_>>(),
+        expected.iter().collect::<Vec<_>>()
+    );
 }
 
 /// pi names nobody behind a message, joins nothing, does not send again what failed, and knows no Python and no mentioned files.
@@ -368,7 +371,10 @@ fn messages_that_were_joined_say_which_they_were() {
     assert_eq!(places, [(Some(0), vec![1, 2]), (Some(3), vec![])]);
     let native = sent[0].message.native.as_ref().unwrap().to_string();
     assert!(native.starts_with(r#"{"role":"user","content":[{"type":"text","text":"one"},{"#), "{native}");
-    assert!(native.ends_with(r#""timestamp":1,"attribution":"user"}"#), "the first gives everything but the text: {native}");
+    assert!(
+        native.ends_with(r#""timestamp":1,"attribution":"user"}"#),
+        "the first gives everything but the text: {native}"
+    );
 }
 
 #[test]
