@@ -94,7 +94,10 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
         format!("session {} cannot be resumed from a command line", session.reference()),
     )
     .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
-    .hinting(format!("read it with `boswell show {}`", session.reference())))
+    .hinting(format!(
+        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
+        session.reference()
+    )))
 }
 
 /// Whether an engine's store holds a session. A store that is not there holds none.

@@ -28,6 +28,11 @@ mod myagents;
 mod output;
 mod page;
 mod pi_family;
+mod pi_history;
+mod pi_lab;
+#[cfg(target_os = "linux")]
+mod pi_late_lines;
+mod pi_vectors;
 mod reference;
 mod repair;
 mod silence;
