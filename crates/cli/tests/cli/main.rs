@@ -27,6 +27,7 @@ mod moving;
 mod myagents;
 mod output;
 mod page;
+mod pi_conformance;
 mod pi_family;
 mod pi_history;
 mod pi_lab;

@@ -236,6 +236,11 @@ fn the_most_recent_session_is_one_that_is_whole() {
     assert_ne!(continued(&lab).code, Some(0), "file-operations:102");
     lab.plant("-x/2026-01-01T00-00-00-000Z_valid.jsonl", &said("valid", 1000));
     assert!(continued(&lab).ends(0).text().contains("valid"), "file-operations:107, :125");
+    let elsewhere = said("elsewhere", 1000).replace(here, "/proj/else");
+    lab.plant("-x/2026-01-01T00-00-00-000Z_valid.jsonl", &elsewhere);
+    let ran = continued(&lab).ends(0).says("passed over xcsh:headless");
+    assert!(ran.text().contains("elsewhere"), "file-operations:125: {ran:?}");
+    lab.plant("-x/2026-01-01T00-00-00-000Z_valid.jsonl", &said("valid", 1000));
     lab.plant("-x/2026-01-02T00-00-00-000Z_newer.jsonl", &said("newer", 2000));
     assert!(continued(&lab).ends(0).text().contains("newer"), "file-operations:113");
 }

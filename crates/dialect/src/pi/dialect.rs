@@ -8,8 +8,8 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
-    NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
+    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, LockSpec,
+    NewLog, NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
 };
 
 use super::{
@@ -145,6 +145,10 @@ impl Dialect for Pi {
 
     fn plans(&self, operation: Operation) -> bool {
         plan::plans(self.flavour, operation)
+    }
+
+    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+        plan::locks(*self, located, intention)
     }
 
     fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
