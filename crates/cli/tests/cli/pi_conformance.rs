@@ -65,6 +65,9 @@ fn headers_of_every_age_are_read() {
     }
 }
 
+/// What happened to a file, its bytes, what is still said, and the problems that are named.
+type Damage = (&'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
+
 /// §14 no. 7: of each damage, what is read, what is reported, and that no byte changes.
 #[test]
 fn every_damage_is_read_around_and_named() {
@@ -72,7 +75,7 @@ fn every_damage_is_read_around_and_named() {
     let whole = format!("{head}\n{one}\n{two}\n");
     let torn = |line: &str| line[..line.len() / 2].to_owned();
     let bytes = |text: String| text.into_bytes();
-    let cases: Vec<(&str, Vec<u8>, &[&str], &[&str])> = vec![
+    let cases: Vec<Damage> = vec![
         ("empty", Vec::new(), &[], &["empty"]),
         ("no header", bytes(format!("{one}\n{two}\n")), &["one", "two"], &["bad_header"]),
         (
