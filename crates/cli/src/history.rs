@@ -1,9 +1,11 @@
 //! Prompt histories that agents keep beside their sessions.
 
+use std::path::PathBuf;
+
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{Chance, Store, SystemChance};
+use boswell_store::{Chance, Resolved, Store, SystemChance};
 
 use crate::machine::Machine;
 
@@ -45,6 +47,38 @@ pub(crate) fn database(machine: &Machine, store: &Store) -> Result<Vec<Asked>> {
                 crate::failure::warn(&error);
             }
             Ok(Vec::new())
+        }
+    }
+}
+
+/// The history that xcsh keeps of what its user asks: prompts that we write into a session go there too, as if they had been typed.
+/// That of today's oh-my-pi has rules of its own and is left alone.
+#[derive(Debug)]
+pub(crate) struct OwnHistory<'m> {
+    machine: &'m Machine,
+    database: PathBuf,
+    project: Option<String>,
+}
+
+impl<'m> OwnHistory<'m> {
+    /// The history of the store that a session is in; none where its agent keeps none.
+    pub(crate) fn of(machine: &'m Machine, found: &Resolved) -> Result<Option<OwnHistory<'m>>> {
+        let database = found.store.root().join("history.db");
+        if found.store.dialect().name() != "xcsh" || !boswell_find::has_history(&database) {
+            return Ok(None);
+        }
+        let project = found.store.summary(&found.located)?.facts.project;
+        Ok(Some(OwnHistory { machine, database, project }))
+    }
+
+    /// Adds prompts. They stand in the session already, so a history that cannot take them is told and no failure.
+    pub(crate) fn remember(&self, prompts: &[String]) {
+        let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+        let added = boswell_find::remember_all(&self.database, &prompts, self.project.as_deref(), SystemChance.now());
+        if let Err(error) = added
+            && !self.machine.quiet
+        {
+            crate::failure::warn(&error);
         }
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("kinds", if summary.complete { Json::Object(kinds) } else { Json::Null })
         .with("tokens", tokens(&usage))
         .with("cost_usd", usage.cost)
+        .with("premium_requests", usage.premium_requests)
         .with("models", facts.models.clone())
         .with("git_branch", facts.git_branch.as_deref())
         .with("permission_mode", facts.permission_mode.as_deref())

@@ -128,9 +128,14 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
 
-    /// The messages of a context as they go to a provider: every call followed by its answer. Storage is not concerned.
+    /// The messages of a context as they go to a provider: in the roles that providers know, every call followed by its answer.
+    /// Storage is not concerned.
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
-        messages.into_iter().enumerate().map(|(at, message)| Sent { from: Some(at), message }).collect()
+        messages
+            .into_iter()
+            .enumerate()
+            .map(|(at, message)| Sent { from: Some(at), joined: Vec::new(), message })
+            .collect()
     }
 
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
@@ -348,6 +353,8 @@ pub fn tool_paths(name: &str, input: &str) -> Vec<(String, String)> {
 pub struct Sent {
     /// Its place among the messages of the context; none if it was made up.
     pub from: Option<usize>,
+    /// The places of further messages of the context that became part of it.
+    pub joined: Vec<usize>,
     /// The message.
     pub message: Message,
 }

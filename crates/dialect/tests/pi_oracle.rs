@@ -18,8 +18,8 @@ use std::process::{Command, Stdio};
 
 use boswell_dialect::pi::Pi;
 use boswell_dialect::{Depth, Dialect, Located, Reader};
-use boswell_model::json::{Json, Object, scan_object};
-use boswell_model::{Framing, Payloads, Slot, Tip};
+use boswell_model::json::{Json, Object, Raw, scan_object};
+use boswell_model::{Framing, Message, Payloads, Slot, Tip};
 
 #[path = "pi_oracle/trees.rs"]
 mod trees;
@@ -63,30 +63,51 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
         Leaf::At(id) => Tip::At(read.log.find(id).unwrap_or_else(|| panic!("{name} has no entry {id}"))),
     };
     let context = Pi::PI.context(&view, tip).unwrap();
-    let messages = context.items.iter().map(|item| {
-        let payloads: Vec<_> = item.slots().map(|slot: Slot| view.payload(slot).unwrap()).collect();
-        let scanned: Vec<_> = payloads
-            .iter()
-            .map(|payload| {
-                let mut members = Vec::new();
-                scan_object(payload, &mut members).unwrap();
-                members
-            })
-            .collect();
-        let records: Vec<_> = payloads.iter().zip(&scanned).map(|(p, m)| Object::new(p, m)).collect();
-        Pi::PI.render(item, &records).native.expect("every message of the family has its own shape")
-    });
+    let messages: Vec<_> = context
+        .items
+        .iter()
+        .map(|item| {
+            let payloads: Vec<_> = item.slots().map(|slot: Slot| view.payload(slot).unwrap()).collect();
+            let scanned: Vec<_> = payloads
+                .iter()
+                .map(|payload| {
+                    let mut members = Vec::new();
+                    scan_object(payload, &mut members).unwrap();
+                    members
+                })
+                .collect();
+            let records: Vec<_> = payloads.iter().zip(&scanned).map(|(p, m)| Object::new(p, m)).collect();
+            Pi::PI.render(item, &records)
+        })
+        .collect();
+    let sent: Vec<_> = Pi::PI.sent(messages.clone()).iter().map(|sent| told(&sent.message)).collect();
+    let messages = messages.into_iter().map(|it| it.native.expect("every message of the family has its own shape"));
     let asked = Json::object()
         .with("name", name)
         .with("text", text)
         .with("model", context.settings.model)
         .with("thinking", context.settings.thinking_level)
-        .with("messages", messages.collect::<Vec<_>>());
+        .with("messages", messages.collect::<Vec<_>>())
+        .with("sent", sent);
     match leaf {
         Leaf::Tip => asked,
         Leaf::Root => asked.with("leaf", Json::Null),
         Leaf::At(id) => asked.with("leaf", id),
     }
+}
+
+/// A message on its way to a provider: role, the call that it answers, texts.
+fn told(message: &Message) -> Json {
+    let native = message.native.as_ref().map(Json::to_bytes).unwrap_or_default();
+    let call = Raw::parse(&native).ok().and_then(|raw| Some(Json::from(raw.get("toolCallId")?)));
+    let text = |part: &Json| {
+        let bytes = part.to_bytes();
+        let raw = Raw::parse(&bytes).unwrap();
+        let image = || raw.get("type").is_some_and(|kind| kind.is("image")).then(|| Json::from("image"));
+        raw.get("text").map(Json::from).or_else(image)
+    };
+    let parts: Vec<_> = message.content.iter().filter_map(text).collect();
+    Json::Array(vec![message.role.as_str().into(), call.unwrap_or(Json::Null), parts.into()])
 }
 
 fn ask(package: &Path, questions: &[Json]) -> Vec<String> {

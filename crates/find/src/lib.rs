@@ -28,7 +28,7 @@ mod tests;
 
 pub use catalog::{Catalog, Entry, Filled, Ghost, Item, Refreshed, Wanted};
 pub use index::{Backlog, Index, Progress, Size};
-pub use prompt_history::{PromptHistory, Remembered, remember};
+pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use secrets::{Secret, Secrets};
 pub use source::{Form, Source, SourceReader};

@@ -1,22 +1,19 @@
 //! The prompt history of xcsh and oh-my-pi: a table in SQLite with a full-text index beside it.
 //!
 //! Reading leaves no trace: the database is copied with its `-wal` to a folder of ours and opened there, because SQLite writes side
-//! files even for those who only look. Writing goes into the agent's own file in the agent's own schema, under its own rules:
-//! prompts are trimmed, an empty one or one that repeats the newest is skipped, and whoever writes at the same time is waited for.
+//! files even for those who only look.
+
+mod remember;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
+
+pub use remember::{has_history, remember, remember_all};
 
 /// The most that the agent hands out at once.
 const MOST: usize = 1000;
-
-/// How long the agent waits for another writer.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-const DEFAULT: &str = "CAST(strftime('%s','now') AS INTEGER)";
 
 /// A prompt of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,90 +113,11 @@ impl Drop for PromptHistory {
     }
 }
 
-/// Adds a prompt to an agent's history, which is made if it is not there. Says whether it was added: one that says nothing, or the
-/// same as the newest one, is not.
-pub fn remember(database: &Path, prompt: &str, project: Option<&str>, at: Instant) -> Result<bool> {
-    let prompt = prompt.trim();
-    if prompt.is_empty() {
-        return Ok(false);
-    }
-    let fault = |error| fault(database, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut db = Connection::open_with_flags(database, flags).map_err(fault)?;
-    db.busy_timeout(PATIENCE).map_err(fault)?;
-    db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").map_err(fault)?;
-    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-    prepare(&transaction).map_err(|error| match error {
-        rusqlite::Error::InvalidQuery => Error::new(
-            ErrorKind::Unsupported,
-            format!("the prompt history `{}` is of another kind", database.display()),
-        )
-        .because("its table keeps each prompt once, as today's oh-my-pi has it")
-        .hinting("let the agent itself remember its prompts"),
-        error => fault(error),
-    })?;
-    let newest: Option<String> = transaction
-        .query_row("SELECT prompt FROM history ORDER BY id DESC LIMIT 1", [], |row| row.get(0))
-        .map(Some)
-        .or_else(|error| if error == rusqlite::Error::QueryReturnedNoRows { Ok(None) } else { Err(error) })
-        .map_err(fault)?;
-    if newest.as_deref() == Some(prompt) {
-        return Ok(false);
-    }
-    transaction
-        .execute(
-            "INSERT INTO history(prompt, created_at, cwd) VALUES (?1, ?2, ?3)",
-            params![prompt, at.millis().div_euclid(1000), project],
-        )
-        .map_err(fault)?;
-    transaction.commit().map_err(fault)?;
-    Ok(true)
-}
-
-/// Table, index, full text and trigger as xcsh has them. A table whose default needs a newer SQLite is rebuilt with its ids.
-fn prepare(db: &Connection) -> rusqlite::Result<()> {
-    let table = |name: &str| {
-        format!(
-            "CREATE TABLE {name}(id INTEGER PRIMARY KEY AUTOINCREMENT, prompt TEXT NOT NULL, \
-             created_at INTEGER NOT NULL DEFAULT ({DEFAULT}), cwd TEXT);"
-        )
-    };
-    if !has_table(db, "history")? {
-        db.execute_batch(&table("history"))?;
-    } else if definition(db, "history")?.to_ascii_uppercase().contains("UNIQUE") {
-        // Today's oh-my-pi keeps each prompt once, with more columns and rules of its own.
-        return Err(rusqlite::Error::InvalidQuery);
-    } else if definition(db, "history")?.contains("unixepoch(") {
-        // The trigger goes with the table, and is made again below.
-        db.execute_batch(&format!(
-            "{} INSERT INTO history_new(id, prompt, created_at, cwd) SELECT id, prompt, created_at, cwd FROM history ORDER BY id;
-             DROP TABLE history; ALTER TABLE history_new RENAME TO history;",
-            table("history_new")
-        ))?;
-    }
-    let had_text = has_table(db, "history_fts")?;
-    db.execute_batch(
-        "CREATE INDEX IF NOT EXISTS idx_history_created_at ON history(created_at DESC);
-         CREATE VIRTUAL TABLE IF NOT EXISTS history_fts USING fts5(prompt, content='history', content_rowid='id');
-         CREATE TRIGGER IF NOT EXISTS history_ai AFTER INSERT ON history BEGIN
-           INSERT INTO history_fts(rowid, prompt) VALUES (new.id, new.prompt);
-         END;",
-    )?;
-    if !had_text {
-        db.execute_batch("INSERT INTO history_fts(history_fts) VALUES('rebuild')")?;
-    }
-    Ok(())
-}
-
 fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     db.query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1", [name], |row| {
         row.get::<_, i64>(0)
     })
     .map(|count| count > 0)
-}
-
-fn definition(db: &Connection, name: &str) -> rusqlite::Result<String> {
-    db.query_row("SELECT sql FROM sqlite_master WHERE name = ?1", [name], |row| row.get(0))
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -313,9 +231,9 @@ mod tests {
             .map(std::result::Result::unwrap)
             .collect();
         assert_eq!(ids, [3, 7, 8]);
-        let table = definition(&db, "history").unwrap();
+        let table = remember::definition(&db, "history").unwrap();
         assert!(table.contains("strftime('%s','now')") && !table.contains("unixepoch"), "{table}");
-        assert!(definition(&db, "idx_history_created_at").is_ok());
+        assert!(remember::definition(&db, "idx_history_created_at").is_ok());
         drop(db);
         assert_eq!(texts(&lab.open().search("old", 9).unwrap()), ["old", "older"]);
     }

@@ -19,6 +19,8 @@ pub struct Usage {
     pub reasoning: Option<u64>,
     /// Dollars, where the agent recorded them.
     pub cost: Option<f64>,
+    /// Requests that a plan counts instead of tokens; some models count as a part of one or as several.
+    pub premium_requests: Option<f64>,
 }
 
 impl Usage {
@@ -34,9 +36,14 @@ impl Usage {
         add(&mut self.cache_read, other.cache_read);
         add(&mut self.cache_write, other.cache_write);
         add(&mut self.reasoning, other.reasoning);
-        if let Some(cost) = other.cost {
-            *self.cost.get_or_insert(0.0) += cost;
-        }
+        add_part(&mut self.cost, other.cost);
+        add_part(&mut self.premium_requests, other.premium_requests);
+    }
+}
+
+fn add_part(sum: &mut Option<f64>, more: Option<f64>) {
+    if let Some(more) = more {
+        *sum.get_or_insert(0.0) += more;
     }
 }
 

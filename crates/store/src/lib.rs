@@ -120,7 +120,7 @@ pub use notes::{Note, NoteKind, Notes, SessionNotes};
 pub use operations::{LateLines, ListedOperation, Restored};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
-pub use repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
+pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};

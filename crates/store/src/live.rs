@@ -5,14 +5,19 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use boswell_dialect::{AtWork, Located};
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::Store;
 use crate::backend::BackendFiles;
 use crate::disk::{Disk, RealDisk};
 use crate::locks::{Alive, Liveness, SystemLiveness};
+use crate::{Store, Wait};
+
+/// How long those who add a line have a log open, and how long to look away between two looks.
+const MOMENT: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl Store {
     /// Living processes that the agent's registry names, with the ids of their sessions; none where it keeps no registry.
@@ -39,6 +44,25 @@ impl Store {
         pids.sort_unstable();
         pids.dedup();
         Ok(pids)
+    }
+
+    /// Fails if an agent is still at work on the session when the time is over. A moment is always waited: whoever only adds a title or a
+    /// label has the log open for no longer, and cannot be told from an agent.
+    pub(crate) fn wait_until_idle(&self, id: &str, log: &Path, wait: Wait) -> Result<()> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let busy = match self.refuse_if_live(id, Some(log)) {
+                Err(error) if error.kind() == ErrorKind::Busy => error,
+                idle => return idle,
+            };
+            match wait {
+                Wait::No if waited >= MOMENT => return Err(busy),
+                Wait::For(limit) if waited >= limit.max(MOMENT) => return Err(busy),
+                _ => {}
+            }
+            self.disk().pause(PAUSE);
+            waited += PAUSE;
+        }
     }
 
     /// Fails while an agent is at work on the session: moving its leaf now would split the conversation.

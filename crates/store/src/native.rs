@@ -120,7 +120,7 @@ impl Store {
             // Looked up again: who held the lease before may have made the log visible while we waited.
             opened = self.opened(&id)?.1;
         }
-        self.refuse_if_live(&id, Some(&opened.path))?;
+        self.wait_until_idle(&id, &opened.path, wait)?;
         self.writer_on(&id, opened, Some(lease))
     }
 

@@ -44,7 +44,7 @@ fn digits(text: &str) -> bool {
 }
 
 /// What stands in backticks and looks like the name of a test; flags and paths do not.
-fn test_names(proof: &str) -> Vec<&str> {
+pub(super) fn test_names(proof: &str) -> Vec<&str> {
     let quoted = proof.split('`').skip(1).step_by(2);
     quoted.filter(|name| name.contains('_') && name.bytes().all(is_name_byte)).collect()
 }

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 
 use super::attachments::base64;
 use super::{change, receipt};
+use crate::history::OwnHistory;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::when;
@@ -71,8 +72,9 @@ pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
         result?;
         return Ok(ExitCode::SUCCESS);
     }
+    let history = OwnHistory::of(machine, &found)?;
     let writer = found.store.writer(&found.located.id, wait)?;
-    let mut appender = Appender::new(args, writer);
+    let mut appender = Appender::new(args, writer, history);
     let result = feed(args, &mut appender, &mut out);
     out.finish()?;
     result?;
@@ -142,17 +144,25 @@ fn mime(path: &std::path::Path) -> &'static str {
     }
 }
 
+/// What the user says in a draft.
+fn prompt(draft: &Draft) -> Option<String> {
+    let Body::User(parts) = &draft.body else { return None };
+    let text = |part: &Part| if let Part::Text(text) = part { Some(text.clone()) } else { None };
+    Some(parts.iter().filter_map(text).collect::<Vec<_>>().join("\n"))
+}
+
 /// Appends through the session's writer.
-struct Appender {
+struct Appender<'m> {
     writer: SessionWriter,
     durability: Durability,
     parent: Option<Parent>,
     expect: Expect,
-    open: Vec<Ticket>,
+    open: Vec<(Ticket, Option<String>)>,
+    history: Option<OwnHistory<'m>>,
 }
 
-impl Appender {
-    fn new(args: &AppendArgs, writer: SessionWriter) -> Appender {
+impl<'m> Appender<'m> {
+    fn new(args: &AppendArgs, writer: SessionWriter, history: Option<OwnHistory<'m>>) -> Appender<'m> {
         let expect = match (&args.expect_revision, &args.expect_leaf) {
             (Some(revision), _) => Expect::Revision(revision.clone()),
             (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
@@ -162,29 +172,37 @@ impl Appender {
             Level::Os => Durability::Os,
             Level::Fsync => Durability::Fsync,
         };
-        Appender { writer, durability, parent: args.parent.clone().map(Parent::Entry), expect, open: Vec::new() }
+        let parent = args.parent.clone().map(Parent::Entry);
+        Appender { writer, durability, parent, expect, open: Vec::new(), history }
     }
 }
 
-impl Sink for Appender {
+impl Sink for Appender<'_> {
     fn submit(&mut self, draft: Draft) -> Result<()> {
         let draft = match self.parent.take() {
             Some(parent) => draft.below(parent),
             None => draft,
         };
         let expect = std::mem::take(&mut self.expect);
-        self.open.push(self.writer.submit_all(vec![draft], expect, self.durability)?);
+        let asked = self.history.as_ref().and_then(|_| prompt(&draft));
+        self.open.push((self.writer.submit_all(vec![draft], expect, self.durability)?, asked));
         Ok(())
     }
 
     /// All tickets share the sync of the first that waits.
     fn settle(&mut self, out: &mut Output) -> Result<()> {
-        for ticket in self.open.drain(..) {
+        let mut prompts = Vec::new();
+        for (ticket, asked) in self.open.drain(..) {
             for receipt in ticket.wait_all()? {
+                prompts.extend(asked.clone().filter(|_| !receipt.deduplicated));
                 receipt::print(&receipt, out)?;
             }
         }
-        out.flush()
+        out.flush()?;
+        if let Some(history) = self.history.as_ref().filter(|_| !prompts.is_empty()) {
+            history.remember(&prompts);
+        }
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use boswell_dialect::{Depth, Located};
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
-use boswell_store::{Backend, FsBackend, LinkTable, Store, check, hurt, repair_of};
+use boswell_store::{Backend, FsBackend, LateTable, LinkTable, Store, check, hurt, repair_of};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -37,8 +37,12 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
         named(machine, &args.sessions)?
     };
     let links = machine.stores.link_table();
+    let late = match &machine.home {
+        Some(_) => machine.reading_runner()?.late_table()?,
+        None => LateTable::default(),
+    };
     let mut progress = Progress::new("checked", targets.len(), machine.quiet);
-    in_parallel(&targets, &|store, located| one(machine, &links, store, located), |checked| {
+    in_parallel(&targets, &|store, located| one(machine, &links, &late, store, located), |checked| {
         print(&checked, &mut out, &mut tally)?;
         progress.tick();
         Ok(!out.gone())
@@ -205,10 +209,11 @@ fn in_parallel(
     })
 }
 
-fn one(machine: &Machine, links: &LinkTable, store: &Store, located: &Located) -> Checked {
+fn one(machine: &Machine, links: &LinkTable, late: &LateTable, store: &Store, located: &Located) -> Checked {
     let found = store.read(located, Depth::Pairs).and_then(|session| {
         let mut report = check(&session)?;
         report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
+        report.problems.extend(late.problem(store, located, &session)?);
         let finding = |problem: Problem| Finding {
             entry: problem.slot.map(|slot| session.log().label(slot).into_owned()),
             repair: repair_of(&session, &problem),

@@ -25,7 +25,7 @@ pub(crate) struct ContextArgs {
     /// As it was at this entry
     #[arg(long, value_name = "E")]
     leaf: Option<String>,
-    /// As it goes to a provider: every call is followed by its answer
+    /// As it goes to a provider: in the roles that it knows, every call followed by its answer
     #[arg(long)]
     sent: bool,
 }
@@ -44,10 +44,9 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     if args.sent {
         let messages =
             context.items.iter().map(|item| Ok(session.render(item)?.message)).collect::<Result<Vec<_>>>()?;
-        for Sent { from, message } in session.dialect().sent(messages) {
-            let entry =
-                from.and_then(|at| context.items.get(at)).map(|item| session.log().label(item.slot).into_owned());
-            print(message, entry, &mut out)?;
+        let label = |at: usize| context.items.get(at).map(|item| session.log().label(item.slot).into_owned());
+        for Sent { from, joined, message } in session.dialect().sent(messages) {
+            print(message, from.and_then(label), joined.into_iter().filter_map(label).collect(), &mut out)?;
         }
     } else {
         for item in &context.items {
@@ -55,7 +54,7 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
                 break;
             }
             let entry = session.log().label(item.slot).into_owned();
-            print(session.render(item)?.message, Some(entry), &mut out)?;
+            print(session.render(item)?.message, Some(entry), Vec::new(), &mut out)?;
         }
     }
     out.finish()?;
@@ -63,7 +62,7 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(message: Message, entry: Option<String>, out: &mut Output) -> Result<()> {
+fn print(message: Message, entry: Option<String>, joined: Vec<String>, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(
             &Json::object()
@@ -72,6 +71,7 @@ fn print(message: Message, entry: Option<String>, out: &mut Output) -> Result<()
                 .with("role", message.role)
                 .with("content", Json::Array(message.content))
                 .with("entry", entry)
+                .with_some("joined", Some(joined).filter(|joined| !joined.is_empty()))
                 .with_some("native", message.native),
         );
     }

@@ -49,7 +49,11 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
     if !args.apply {
         let found = machine.resolve(&args.session)?;
         let mut out = Output::paged(machine);
-        let plan = machine.planning(found.store.clone()).repair_plan(&found.located, &request)?;
+        let store = machine.planning(found.store.clone());
+        let plan = match &machine.home {
+            Some(_) => machine.reading_runner()?.repair_plan(&store, &found.located, &request)?,
+            None => store.repair_plan(&found.located, &request)?,
+        };
         show(&plan, &reference(&found), &mut out)?;
         out.finish()?;
         if !machine.quiet {

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use boswell_dialect::myagents::resume_choice::Probe;
 use boswell_dialect::{Depth, Permissions, ResumeCommand, SessionLink};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Conversation, Resolved, Selector, Side, Stores};
 use clap::Args;
 
+use super::list::last_active;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::transcript::{self, Transcript};
@@ -42,7 +43,18 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     machine.refuse_archived(&found.store)?;
     let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
-    let command = command_of(machine, &found, permissions)?;
+    let (found, command) = match command_of(machine, &found, permissions) {
+        Err(error) if args.session == "@last" && error.kind() == ErrorKind::Unsupported => {
+            let other = last_that_resumes(machine).ok_or(error)?;
+            let command = command_of(machine, &other, permissions)?;
+            if !machine.quiet {
+                let passed = SessionRef::new(found.store.dialect().name(), &found.located.id);
+                crate::failure::say(&format!("passed over {passed}, which no agent would take up"));
+            }
+            (other, command)
+        }
+        command => (found, command?),
+    };
     if let (Transcript::Gone(other), false) = (transcript::of(machine, &found)?, machine.quiet) {
         crate::failure::say(&transcript::gone(&found.located.id, &other));
     }
@@ -94,7 +106,10 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
         format!("session {} cannot be resumed from a command line", session.reference()),
     )
     .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
-    .hinting(format!("read it with `boswell show {}`", session.reference())))
+    .hinting(format!(
+        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
+        session.reference()
+    )))
 }
 
 /// Whether an engine's store holds a session. A store that is not there holds none.
@@ -106,6 +121,22 @@ fn probe(machine: &Machine, link: &SessionLink) -> Probe {
         Err(error) if error.is_not_found() => Probe::Absent,
         Err(_) => Probe::Failed,
     }
+}
+
+/// The last conversation that an agent would take up: of this project, else of any.
+fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
+    let cwd = machine.env.cwd.canonicalize().ok();
+    let here = |conversation: &Conversation| {
+        let project = conversation.front.1.facts.project.as_deref().map(std::path::Path::new);
+        cwd.is_some() && project.and_then(|project| project.canonicalize().ok()) == cwd
+    };
+    let (conversations, _) = machine.stores.conversations();
+    let newest = conversations
+        .into_iter()
+        .filter(|it| it.front.1.hidden().is_none() && command_for(&machine.stores, it).is_some())
+        .max_by_key(|it| (here(it), last_active(it)))?;
+    let (store, summary) = newest.front;
+    Some(Resolved { store: machine.stores.get(store)?.clone(), located: summary.located })
 }
 
 /// The command for a conversation of a list: of its first side that has one.

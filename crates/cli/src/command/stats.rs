@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::ExitCode;
 
 use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Wanted, count};
-use boswell_model::json::Json;
+use boswell_model::json::{Json, number_text};
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{Conversation, StoreId, Summary};
 use clap::{Args, ValueEnum};
@@ -144,6 +144,7 @@ fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {
         .with("kinds", if by == "model" { Json::Null } else { Json::Object(kinds) })
         .with("tokens", shape::tokens(&sum.usage))
         .with("cost_usd", sum.usage.cost)
+        .with("premium_requests", sum.usage.premium_requests)
         .with("unpriced_models", sum.unpriced.clone())
         .with("prices_as_of", PRICES_AS_OF)
         .with("prices_overridden", !prices.is_bundled())
@@ -172,6 +173,9 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
         row(name, count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))))?;
     }
     row("cost", cost(usage.cost))?;
+    if let Some(requests) = usage.premium_requests {
+        row("premium", format!("{} requests", number_text((requests * 100.0).round() / 100.0)))?;
+    }
     row("records", grouped(sum.entries))?;
     for (word, count) in &sum.kinds {
         let word = if word.is_empty() { "(no type)" } else { word };

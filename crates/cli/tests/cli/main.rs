@@ -27,7 +27,13 @@ mod moving;
 mod myagents;
 mod output;
 mod page;
+mod pi_conformance;
 mod pi_family;
+mod pi_history;
+mod pi_lab;
+#[cfg(target_os = "linux")]
+mod pi_late_lines;
+mod pi_vectors;
 mod reference;
 mod repair;
 mod silence;

@@ -118,7 +118,7 @@ pub(super) fn usage(raw: Raw<'_>) -> Usage {
         cache_read: count("cache_read_input_tokens"),
         cache_write: count("cache_creation_input_tokens"),
         reasoning: raw.at(&["output_tokens_details", "thinking_tokens"]).and_then(|value| value.u64()),
-        cost: None,
+        ..Usage::default()
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
         cache_read: cached,
         cache_write: count("cache_write_input_tokens"),
         reasoning: count("reasoning_output_tokens"),
-        cost: None,
+        ..Usage::default()
     };
     (!usage.is_unknown()).then_some(usage)
 }

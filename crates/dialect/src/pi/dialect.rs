@@ -8,12 +8,12 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
-    NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
+    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, LockSpec,
+    NewLog, NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
 };
 
 use super::{
-    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume, shape,
+    Pi, check, context, fold, head, layout, outgoing, places, plan, reach, recognise, render, repair, resume, shape,
     side, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending};
@@ -88,7 +88,7 @@ impl Dialect for Pi {
     }
 
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
-        pairing::paired(messages)
+        outgoing::sent(self.flavour, messages)
     }
 
     fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
@@ -145,6 +145,10 @@ impl Dialect for Pi {
 
     fn plans(&self, operation: Operation) -> bool {
         plan::plans(self.flavour, operation)
+    }
+
+    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+        plan::locks(*self, located, intention)
     }
 
     fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {

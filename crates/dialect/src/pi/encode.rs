@@ -149,6 +149,7 @@ fn usage(usage: &Usage) -> Json {
         .with("cacheWrite", write)
         .with("totalTokens", input + output + read + write)
         .with_some("reasoning", usage.reasoning)
+        .with_some("premiumRequests", usage.premium_requests)
         .with("cost", cost)
         .with_some("unknown", usage.is_unknown().then_some(true))
 }

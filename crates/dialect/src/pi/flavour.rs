@@ -16,9 +16,14 @@ pub enum Flavour {
 }
 
 impl Flavour {
+    /// Whether it is oh-my-pi or comes from it.
+    pub(super) fn is_heir(self) -> bool {
+        matches!(self, Flavour::Omp | Flavour::Xcsh)
+    }
+
     /// Whether a compaction can carry the history that a provider compacted, which only the heirs of oh-my-pi write.
     pub(super) fn has_remote_compaction(self) -> bool {
-        matches!(self, Flavour::Omp | Flavour::Xcsh)
+        self.is_heir()
     }
 }
 

@@ -234,6 +234,7 @@ pub(super) fn usage_of(usage: Raw<'_>) -> Usage {
         cache_write: count("cacheWrite"),
         reasoning: count("reasoning"),
         cost: usage.at(&["cost", "total"]).and_then(|c| c.f64()).filter(|c| c.is_finite()),
+        premium_requests: usage.get("premiumRequests").and_then(|n| n.f64()).filter(|n| n.is_finite()),
     }
 }
 

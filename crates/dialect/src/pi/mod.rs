@@ -16,6 +16,7 @@ mod head;
 mod kept;
 mod layout;
 mod migrate;
+mod outgoing;
 mod pairing;
 mod places;
 mod plan;
@@ -35,9 +36,12 @@ mod shape;
 mod side;
 mod value;
 mod view;
+mod wording;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod vectors;
 
 pub use flavour::{Flavour, Pi};
 pub use restated::restate;

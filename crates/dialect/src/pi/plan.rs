@@ -6,7 +6,7 @@
 use boswell_model::Result;
 
 use super::{Flavour, Pi, branched, migrate, relocate, retitle};
-use crate::{Asked, Files, Intention, Operation, Planned, StoreIntention, unsupported};
+use crate::{Asked, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention, unsupported};
 
 /// Whether an operation goes by a plan.
 pub(super) fn plans(flavour: Flavour, operation: Operation) -> bool {
@@ -15,6 +15,17 @@ pub(super) fn plans(flavour: Flavour, operation: Operation) -> bool {
         Operation::Fork => true,
         _ => false,
     }
+}
+
+/// Locks for it. A title that stands in the header means a new file, so whoever drives the conversation must not be at it: their
+/// writer would be left with the old one.
+pub(super) fn locks(pi: Pi, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+    let own = intention.own_locks(pi.word(), &located.id);
+    if matches!(intention, Intention::Title(_)) && plans(pi.flavour(), Operation::Title) {
+        let name = format!("{}-{}", pi.word(), located.id);
+        return std::iter::once(LockSpec::Os { name }).chain(own).collect();
+    }
+    own
 }
 
 /// The plan for what is wanted of a session.

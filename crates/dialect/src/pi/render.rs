@@ -91,7 +91,8 @@ fn summary_message(role: &str, entry: &Object<'_>, native: Json) -> Message {
     Message { role: role.to_owned(), content, native: Some(native) }
 }
 
-fn text_part<T: Into<Json>>(text: T) -> Json {
+/// A text as part of a message.
+pub(super) fn text_part<T: Into<Json>>(text: T) -> Json {
     Json::object().with("type", "text").with("text", text)
 }
 
@@ -127,7 +128,7 @@ fn without_signature(block: Raw<'_>) -> Json {
 }
 
 /// A copy of an object with each member kept, changed or left out.
-fn with_members(object: Raw<'_>, change: impl Fn(&str, Raw<'_>) -> Option<Json>) -> Json {
+pub(super) fn with_members(object: Raw<'_>, change: impl Fn(&str, Raw<'_>) -> Option<Json>) -> Json {
     let members = object.members().filter_map(|(key, value)| {
         let key = key.to_text().into_owned();
         change(&key, value).map(|value| (key, value))

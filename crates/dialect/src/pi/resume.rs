@@ -7,7 +7,8 @@ use crate::{Located, ResumeCommand};
 use super::Flavour;
 use super::layout::id_is_valid;
 
-/// The agent's own command, or none where its id could be taken for an option or a path.
+/// The agent's own command, or none where its id could be taken for an option or a path, and for a file without a header: no program
+/// of the family finds it, and each would write a new session over it if it were handed the file.
 ///
 /// pi's `--resume` takes no argument and opens a picker; the one that names a session is `--session`. All of them look
 /// for the id in the project of the folder they start in, and ask whether to fork when it is elsewhere.
@@ -22,7 +23,7 @@ pub(super) fn resume(flavour: Flavour, facts: &Facts, located: &Located) -> Opti
     if located.hidden == Some("subagent") {
         return None;
     }
-    let id = facts.id.as_deref().unwrap_or(&located.id);
+    let id = facts.id.as_deref()?;
     id_is_valid(id).then(|| ResumeCommand {
         argv: vec![program.to_owned(), option.to_owned(), id.to_owned()],
         cwd: facts.project.clone(),
@@ -57,10 +58,11 @@ mod tests {
     }
 
     #[test]
-    fn without_a_header_the_name_of_the_file_serves_and_subagents_do_not_resume() {
-        let command = resume(Flavour::Pi, &Facts::default(), &located("file-name")).unwrap();
-        assert_eq!((command.argv[2].as_str(), command.cwd), ("file-name", None));
+    fn a_file_without_a_header_and_subagents_do_not_resume() {
+        assert_eq!(resume(Flavour::Pi, &Facts::default(), &located("file-name")), None);
+        let facts = Facts { id: Some("x".to_owned()), ..Facts::default() };
+        assert!(resume(Flavour::Xcsh, &facts, &located("x")).is_some());
         let hidden = Located { hidden: Some("subagent"), ..located("x") };
-        assert_eq!(resume(Flavour::Xcsh, &Facts::default(), &hidden), None);
+        assert_eq!(resume(Flavour::Xcsh, &facts, &hidden), None);
     }
 }

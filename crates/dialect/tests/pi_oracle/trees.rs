@@ -271,7 +271,15 @@ pub(crate) fn random_tree(dice: &mut Dice) -> String {
             2..6 => dice.below(n).to_string(),
             _ => (n - 1).to_string(),
         };
-        lines.push(match dice.below(12) {
+        lines.push(match dice.below(16) {
+            12 => {
+                message(&id, &parent, r#""role":"bashExecution","command":"ls","output":"","exitCode":2,"timestamp":1"#)
+            }
+            13 => {
+                message(&id, &parent, r#""role":"bashExecution","command":"x","output":"o","excludeFromContext":true"#)
+            }
+            14 => entry("custom_message", &id, &parent, r#""customType":"t","content":"c","display":true"#),
+            15 => answer(&id, &parent).replace("\"stopReason\":\"stop\"", "\"stopReason\":\"aborted\""),
             0..4 => user(&id, &parent),
             4..7 => answer(&id, &parent),
             7 | 8 => compaction(&id, &parent, &dice.below(count).to_string()),

@@ -48,12 +48,17 @@ impl Out {
         let counts = counts_of(usage);
         let known =
             counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
-        self.0.extend_from_slice(&[letter, known | u8::from(usage.cost.is_some()) << 5]);
+        self.0.extend_from_slice(&[letter, known | parts_of(usage)]);
         counts.into_iter().flatten().for_each(|count| varint::put(&mut self.0, count));
-        if let Some(cost) = usage.cost {
-            self.0.extend_from_slice(&cost.to_le_bytes());
+        for part in [usage.cost, usage.premium_requests].into_iter().flatten() {
+            self.0.extend_from_slice(&part.to_le_bytes());
         }
     }
+}
+
+/// The bits that say which of the numbers that may be fractions are known.
+fn parts_of(usage: &Usage) -> u8 {
+    u8::from(usage.cost.is_some()) << 5 | u8::from(usage.premium_requests.is_some()) << 6
 }
 
 fn counts_of(usage: &Usage) -> [Option<u64>; 5] {
@@ -75,10 +80,13 @@ pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
             *count = Some(from.number()?);
         }
     }
-    let cost = match known & 1 << 5 {
-        0 => None,
-        _ => Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?),
-    };
+    let mut parts = [None; 2];
+    for (at, part) in parts.iter_mut().enumerate() {
+        if known & 1 << (5 + at) != 0 {
+            *part = Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?);
+        }
+    }
     let [input, output, cache_read, cache_write, reasoning] = counts;
-    Some(Usage { input, output, cache_read, cache_write, reasoning, cost })
+    let [cost, premium_requests] = parts;
+    Some(Usage { input, output, cache_read, cache_write, reasoning, cost, premium_requests })
 }

@@ -87,7 +87,7 @@ pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By, prices
         sum.usage.add(&Usage { cost: None, ..item.usage });
         let model = item.model.as_deref().unwrap_or("unknown");
         let computed = || prices.of(model).map(|price| price.cost(&item.usage));
-        let has_tokens = Usage { cost: None, ..item.usage } != Usage::default();
+        let has_tokens = Usage { cost: None, premium_requests: None, ..item.usage } != Usage::default();
         match item.usage.cost.or_else(|| computed().filter(|_| has_tokens)) {
             Some(cost) => *sum.usage.cost.get_or_insert(0.0) += cost,
             None if has_tokens && !sum.unpriced.iter().any(|known| known == model) => {

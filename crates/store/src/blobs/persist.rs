@@ -195,7 +195,7 @@ mod tests {
             format!(r#"{{"message":{{"{under}":[{{"type":"image","data":"{data}","mimeType":"image/png"}}]}}}}"#)
         };
         let made = |record: &str| persisted(record.as_bytes(), Habit::Xcsh).unwrap();
-        assert!(made(&block(&"A".repeat(1020), "content")).blobs.is_empty());
+        assert!(made(&block(&"A".repeat(1023), "content")).blobs.is_empty());
         let large = made(&block(&"A".repeat(1024), "content"));
         assert_eq!(large.blobs, [(BlobId::of(&[0; 768]), vec![0; 768])], "of the decoded bytes");
         assert!(!large.lossy && memmem::find(&large.record, large.blobs[0].0.reference().as_bytes()).is_some());

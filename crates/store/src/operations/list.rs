@@ -51,7 +51,15 @@ impl Runner {
 
     /// What programs wrote into files that the operation had replaced or removed.
     pub fn late_lines(&self, id: &str) -> Result<Vec<LateLines>> {
-        let op = self.find(id)?.0;
+        self.late_of(&self.find(id)?.0)
+    }
+
+    /// Every operation that is recorded, oldest first.
+    pub(crate) fn recorded(&self) -> Result<Vec<Operation>> {
+        Ok(journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?.items)
+    }
+
+    pub(crate) fn late_of(&self, op: &Operation) -> Result<Vec<LateLines>> {
         let mut late = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
             let (Change::Write { key, before: Some(before), .. } | Change::Remove { key, before }) = change else {

@@ -4,7 +4,7 @@ use boswell_dialect::{Dialect, Intention, Located, LockSpec, Modified, Patch, Pl
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
 use super::workbench::{Workbench, Worked};
-use super::{RepairRequest, Repaired, late, verify};
+use super::{RepairRequest, Repaired, verify};
 use crate::runner::{Lowered, Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
@@ -99,7 +99,7 @@ impl Runner {
             let located = store.look_again(located)?;
             let log = located.key.as_ref().map(|key| store.root().join(key));
             store.refuse_if_live(&located.id, log.as_deref())?;
-            let late = late::lines(self, store, located.key.as_deref().unwrap_or_default())?;
+            let late = self.late_table()?.lines(store, &located).to_vec();
             let bench = Workbench::new(store, &located, request, late)?;
             let plan = plan(&bench)?;
             if plan.steps.is_empty() {

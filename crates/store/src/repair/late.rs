@@ -1,37 +1,99 @@
 //! Lines that a program wrote into a file after boswell had replaced it: brought home.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
-use boswell_dialect::{Confidence, Mend, Splice};
-use boswell_model::{ProblemKind, Repair, Result};
+use boswell_dialect::{Confidence, Located, Mend, Splice};
+use boswell_model::{Problem, ProblemKind, Repair, Result};
 
+use crate::runner::Change;
 use crate::{Runner, Session, Store};
 
-/// Whole lines that were written late to the log of a session.
-pub(super) fn lines(runner: &Runner, store: &Store, key: &str) -> Result<Vec<Vec<u8>>> {
-    let mut lines = Vec::new();
-    for listed in runner.operations()?.0 {
-        let op = &listed.operation;
-        if op.root != store.root() || !op.files().iter().any(|file| file.key == key) {
-            continue;
+/// Lines that programs wrote late, by the log that they belong to, wherever it was moved since.
+#[derive(Debug, Default)]
+pub struct LateTable(HashMap<(PathBuf, String), Vec<Vec<u8>>>);
+
+impl Runner {
+    /// Looks through everything that was replaced for what was written into it afterwards.
+    pub fn late_table(&self) -> Result<LateTable> {
+        let mut table = LateTable::default();
+        for op in self.recorded()? {
+            for late in self.late_of(&op)? {
+                let whole = late.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+                let place = table.0.entry((op.root.clone(), late.key)).or_default();
+                place.extend(whole.map(<[u8]>::to_vec));
+            }
+            for change in &op.changes {
+                if let Change::Rename { from, to } = change {
+                    table.follow(&op.root, from, to);
+                }
+            }
         }
-        for late in runner.late_lines(&op.id)?.into_iter().filter(|late| late.key == key) {
-            let whole = late.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-            lines.extend(whole.map(<[u8]>::to_vec));
+        Ok(table)
+    }
+}
+
+impl LateTable {
+    /// A file or folder was renamed, and what was written late to it goes along.
+    fn follow(&mut self, root: &std::path::Path, from: &str, to: &str) {
+        let after = |key: &str| match key.strip_prefix(from)? {
+            "" => Some(to.to_owned()),
+            rest => rest.starts_with('/').then(|| format!("{to}{rest}")),
+        };
+        let old = |(of, key): &(PathBuf, String)| (of == root).then(|| after(key)).flatten();
+        let moved: Vec<_> = self.0.keys().filter_map(|place| Some((place.clone(), old(place)?))).collect();
+        for (place, key) in moved {
+            let lines = self.0.remove(&place).unwrap_or_default();
+            self.0.entry((place.0, key)).or_default().extend(lines);
         }
     }
-    Ok(lines)
+
+    /// Whole lines that were written late to the log of a session.
+    pub(super) fn lines(&self, store: &Store, located: &Located) -> &[Vec<u8>] {
+        let place = located.key.clone().map(|key| (store.root().to_owned(), key));
+        place.and_then(|place| self.0.get(&place)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Says so where a session lacks lines that its agent wrote late.
+    pub fn problem(&self, store: &Store, located: &Located, session: &Session) -> Result<Option<Problem>> {
+        let missing = missing(session, self.lines(store, located))?;
+        Ok((!missing.is_empty()).then(|| {
+            let wrote = format!("an agent wrote {} into the file as it was before", count(missing.len()));
+            Problem::of_file(ProblemKind::LateLines, wrote)
+        }))
+    }
+}
+
+/// Those that the log does not hold, be it as records or as lines that are none.
+fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>>> {
+    let mut wanted: HashSet<&[u8]> = late.iter().map(|line| line.trim_ascii()).collect();
+    let view = session.view();
+    for slot in session.log().slots() {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        wanted.remove(view.payload(slot)?.as_ref());
+    }
+    if !wanted.is_empty() {
+        let mut line = Vec::new();
+        session.export(&mut |bytes| {
+            for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                if part.ends_with(b"\n") {
+                    wanted.remove(line.trim_ascii());
+                    line.clear();
+                }
+            }
+            Ok(())
+        })?;
+        wanted.remove(line.trim_ascii());
+    }
+    Ok(late.iter().filter(|line| wanted.contains(line.trim_ascii())).collect())
 }
 
 /// A mend that adds those which the log does not hold yet.
 pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
-    if late.is_empty() {
-        return Ok(Vec::new());
-    }
-    let view = session.view();
-    let known =
-        session.log().slots().map(|slot| Ok(view.payload(slot)?.into_owned())).collect::<Result<HashSet<_>>>()?;
-    let missing: Vec<&Vec<u8>> = late.iter().filter(|line| !known.contains(line.trim_ascii())).collect();
+    let missing = missing(session, late)?;
     if missing.is_empty() {
         return Ok(Vec::new());
     }

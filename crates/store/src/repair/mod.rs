@@ -21,6 +21,7 @@ use boswell_model::{ProblemKind, Repair, Result};
 use crate::{Operation, Store};
 use workbench::Workbench;
 
+pub use late::LateTable;
 pub(crate) use verify::reach;
 
 /// What a repair is to do.
@@ -114,8 +115,17 @@ pub struct Repaired {
 }
 
 impl Store {
-    /// What repairing a session would do. Takes no lock and writes nothing.
+    /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines that were written late: see
+    /// [`Runner::repair_plan`](crate::Runner::repair_plan).
     pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
         Workbench::new(self, located, request, Vec::new())?.plan()
+    }
+}
+
+impl crate::Runner {
+    /// What repairing a session would do, with lines that an agent wrote late. Takes no lock and writes nothing.
+    pub fn repair_plan(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
+        let late = self.late_table()?.lines(store, located).to_vec();
+        Workbench::new(store, located, request, late)?.plan()
     }
 }
