@@ -11,9 +11,9 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader, LockSpec,
-    Mend, Mending, NewLog, NewSession, Operation, Pair, Parent, Planned, Settled, Spoken, StoreIntention, Within,
-    unsupported,
+    Asked, Capabilities, Chance, Depth, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader,
+    LockSpec, Mend, Mending, NewLog, NewSession, Operation, Pair, Parent, Planned, Settled, Spoken, StoreIntention,
+    Within, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -131,6 +131,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// The messages of a context as they go to a provider: every call followed by its answer. Storage is not concerned.
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
         messages.into_iter().enumerate().map(|(at, message)| Sent { from: Some(at), message }).collect()
+    }
+
+    /// How deep a session is read to be checked: less than everything where neither [`check`](Dialect::check) nor
+    /// [`links`](Dialect::links) asks for facts.
+    fn check_depth(&self) -> Depth {
+        Depth::Pairs
     }
 
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.

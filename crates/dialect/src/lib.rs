@@ -27,6 +27,7 @@ pub mod oas;
 pub mod pi;
 pub mod unknown;
 
+pub use boswell_model::Pair;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
@@ -43,5 +44,5 @@ pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
-pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Pair, Patch, Piece, Splice};
+pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
 pub use spoken::Spoken;

@@ -29,6 +29,17 @@ pub struct Session {
     end: u64,
     /// Where its large values are.
     blobs: Option<Blobs>,
+    /// Lines that name blobs, if they were looked for while the log was read.
+    naming: Option<Vec<u64>>,
+}
+
+/// What else is looked for while a log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LookFor {
+    /// Nothing.
+    Nothing,
+    /// Lines that name blobs.
+    Blobs,
 }
 
 /// An entry with what a person reads of it.
@@ -59,11 +70,22 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
+        Session::read_looking(dialect, backend, located, depth, LookFor::Nothing)
+    }
+
+    /// The same, with an eye on something else.
+    pub(crate) fn read_looking(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        located: &Located,
+        depth: Depth,
+        look_for: LookFor,
+    ) -> Result<Session> {
         let object = match &located.key {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        Session::from_object(dialect, backend, object, located, depth)
+        Session::from_object(dialect, backend, object, located, depth, look_for)
     }
 
     /// Reads a session from an object that stands for its log.
@@ -74,7 +96,7 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
-        Session::from_object(dialect, backend, Some(object), located, depth)
+        Session::from_object(dialect, backend, Some(object), located, depth, LookFor::Nothing)
     }
 
     fn from_object(
@@ -83,14 +105,16 @@ impl Session {
         object: Option<Box<dyn ObjectReader>>,
         located: &Located,
         depth: Depth,
+        look_for: LookFor,
     ) -> Result<Session> {
         let mut reader = Reader::new(dialect, located, depth);
+        let mut naming = (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Vec::new);
         let end = match &object {
-            Some(object) => feed(&mut reader, object.as_ref(), located)?,
+            Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
             None => 0,
         };
         let mut read = reader.finish();
-        if depth != Depth::Heads {
+        if depth.has_facts() {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
@@ -102,6 +126,7 @@ impl Session {
             object: Records(Mutex::new(object)),
             end,
             blobs: None,
+            naming,
         })
     }
 
@@ -119,7 +144,9 @@ impl Session {
             if let Some(enough) = back_reader::enough_of(dialect, object.as_ref(), located, at)? {
                 let EnoughRead { read, tip, end } = enough;
                 let (path, object) = (Some(backend.describe(key)), Records(Mutex::new(Some(object))));
-                return Ok((Session { dialect, located: located.clone(), path, read, object, end, blobs: None }, tip));
+                let located = located.clone();
+                let session = Session { dialect, located, path, read, object, end, blobs: None, naming: None };
+                return Ok((session, tip));
             }
         }
         let session = Session::read(dialect, backend, located, Depth::Heads)?;
@@ -143,10 +170,20 @@ impl Session {
         }
     }
 
+    /// Blobs that a record names.
+    pub fn named_blobs(&self, slot: Slot) -> Result<Vec<BlobId>> {
+        let line = self.read.log.head(slot).map(|head| u64::from(head.line));
+        let names_none = |lines: &Vec<u64>| line.is_some_and(|line| lines.binary_search(&line).is_err());
+        if self.blobs.is_none() || self.naming.as_ref().is_some_and(names_none) {
+            return Ok(Vec::new());
+        }
+        Ok(blobs::references(&self.view().payload(slot)?))
+    }
+
     /// Blobs that a record names and that are missing or are not what their name says.
     pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
         let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
-        let named = blobs::references(&self.view().payload(slot)?);
+        let named = self.named_blobs(slot)?;
         Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
@@ -167,6 +204,7 @@ impl Session {
             object: Records(Mutex::new(Some(object))),
             end,
             blobs,
+            naming: None,
         })
     }
 
@@ -330,9 +368,23 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
     log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot)
 }
 
-fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {
-    if located.framing == Framing::Lines {
-        return object.lines(0, 1, &mut |line| reader.line(line));
+fn feed(
+    reader: &mut Reader<'_>,
+    object: &dyn ObjectReader,
+    located: &Located,
+    naming: Option<&mut Vec<u64>>,
+) -> Result<u64> {
+    match naming {
+        _ if located.framing != Framing::Lines => {}
+        None => return object.lines(0, 1, &mut |line| reader.line(line)),
+        Some(naming) => {
+            return object.lines(0, 1, &mut |line| {
+                if blobs::names_any(line.bytes) {
+                    naming.push(line.number);
+                }
+                reader.line(line);
+            });
+        }
     }
     let end = object.end()?;
     if end > LARGEST_DOCUMENT {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use boswell_dialect::{Depth, Located};
+use boswell_dialect::Located;
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
 use boswell_store::{Backend, FsBackend, LinkTable, Store, check, hurt, repair_of};
@@ -206,7 +206,7 @@ fn in_parallel(
 }
 
 fn one(machine: &Machine, links: &LinkTable, store: &Store, located: &Located) -> Checked {
-    let found = store.read(located, Depth::Pairs).and_then(|session| {
+    let found = store.read_to_check(located).and_then(|session| {
         let mut report = check(&session)?;
         report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
         let finding = |problem: Problem| Finding {

@@ -8,13 +8,14 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, NewLog,
-    NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
+    Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
+    NewLog, NewSession, Operation, Pair, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile,
+    StoreIntention,
 };
 
 use super::{
-    Pi, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume, shape,
-    side, view,
+    Pi, calls, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume,
+    shape, side, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending};
 
@@ -107,8 +108,16 @@ impl Dialect for Pi {
         repair::fork(mending, original)
     }
 
-    fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        check::check(view, facts, problems)
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+        calls::pairs(object, names, sink);
+    }
+
+    fn check_depth(&self) -> Depth {
+        Depth::Calls
+    }
+
+    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        check::check(view, problems)
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {

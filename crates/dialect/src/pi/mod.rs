@@ -6,6 +6,7 @@
 
 mod block;
 mod branched;
+mod calls;
 mod check;
 mod context;
 mod dialect;
