@@ -12,8 +12,8 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Depth, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader,
-    LockSpec, Mend, Mending, NewLog, NewSession, Operation, Pair, Parent, Planned, Settled, Spoken, StoreIntention,
-    Within, unsupported,
+    LockSpec, Mend, Mending, NewLog, NewSession, Operation, Orphan, Pair, Parent, Planned, Settled, Spoken,
+    StoreIntention, Within, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -180,6 +180,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Files that belong to a session beside its log.
     fn side_files(&self, _files: &dyn Files, _located: &Located) -> Result<Vec<SideFile>> {
+        Ok(Vec::new())
+    }
+
+    /// Files of sessions that are not among those that were found.
+    fn orphans(&self, _files: &dyn Files, _found: &[Located]) -> Result<Vec<Orphan>> {
+        Ok(Vec::new())
+    }
+
+    /// Keys of the folders that the agent makes as locks, as far as there are some, in the order in which they are taken.
+    fn lock_folders(&self, _files: &dyn Files) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 

@@ -12,6 +12,7 @@ mod environment;
 mod files;
 mod intention;
 mod laid_out;
+mod leftover;
 mod neighbour;
 mod plan;
 mod reader;
@@ -41,6 +42,7 @@ pub use draft::{
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
+pub use leftover::Orphan;
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};

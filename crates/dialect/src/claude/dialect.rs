@@ -9,15 +9,15 @@ use boswell_model::{
 
 use super::pairing::pairs;
 use super::{
-    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index, plan,
-    recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
+    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index,
+    orphans, plan, recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
 };
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
     Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample,
     Settled, SideFile, Spoken, StoreIntention, Subagent, Support, Within,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, Pair};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -149,6 +149,10 @@ impl Dialect for Claude {
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side_files::list(files, located)
+    }
+
+    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+        orphans::orphans(files, found)
     }
 
     fn memory(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {

@@ -14,10 +14,10 @@ use crate::{
 };
 
 use super::{
-    Pi, calls, check, context, fold, head, layout, pairing, places, plan, reach, recognise, render, repair, resume,
-    shape, side, view,
+    Pi, calls, check, context, fold, head, layout, orphans, pairing, places, plan, reach, recognise, render, repair,
+    resume, shape, side, view,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -122,6 +122,10 @@ impl Dialect for Pi {
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side::side_files(files, located)
+    }
+
+    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+        orphans::orphans(files, found)
     }
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {

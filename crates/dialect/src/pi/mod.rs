@@ -17,6 +17,7 @@ mod head;
 mod kept;
 mod layout;
 mod migrate;
+mod orphans;
 mod pairing;
 mod places;
 mod plan;
