@@ -1,5 +1,7 @@
 //! A session that was read: a snapshot that does not change under you.
 
+mod naming;
+
 use std::borrow::Cow;
 use std::sync::Mutex;
 
@@ -12,7 +14,10 @@ use boswell_model::{
 
 use crate::back_reader::{self, EnoughRead};
 use crate::backend::{Backend, BackendFiles, ObjectReader};
-use crate::blobs::{self, BlobId, Blobs};
+use crate::blobs::Blobs;
+
+pub(crate) use naming::LookFor;
+use naming::Naming;
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -30,16 +35,7 @@ pub struct Session {
     /// Where its large values are.
     blobs: Option<Blobs>,
     /// Lines that name blobs, if they were looked for while the log was read.
-    naming: Option<Vec<u64>>,
-}
-
-/// What else is looked for while a log is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LookFor {
-    /// Nothing.
-    Nothing,
-    /// Lines that name blobs.
-    Blobs,
+    naming: Option<Naming>,
 }
 
 /// An entry with what a person reads of it.
@@ -108,7 +104,7 @@ impl Session {
         look_for: LookFor,
     ) -> Result<Session> {
         let mut reader = Reader::new(dialect, located, depth);
-        let mut naming = (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Vec::new);
+        let mut naming = (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Naming::default);
         let end = match &object {
             Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
             None => 0,
@@ -168,23 +164,6 @@ impl Session {
             Some(blobs) => blobs.whole(record),
             None => record,
         }
-    }
-
-    /// Blobs that a record names.
-    pub fn named_blobs(&self, slot: Slot) -> Result<Vec<BlobId>> {
-        let line = self.read.log.head(slot).map(|head| u64::from(head.line));
-        let names_none = |lines: &Vec<u64>| line.is_some_and(|line| lines.binary_search(&line).is_err());
-        if self.blobs.is_none() || self.naming.as_ref().is_some_and(names_none) {
-            return Ok(Vec::new());
-        }
-        Ok(blobs::references(&self.view().payload(slot)?))
-    }
-
-    /// Blobs that a record names and that are missing or are not what their name says.
-    pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
-        let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
-        let named = self.named_blobs(slot)?;
-        Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
     }
 
     /// The same session once its log has grown to `located`, read only from where this snapshot ends.
@@ -372,16 +351,14 @@ fn feed(
     reader: &mut Reader<'_>,
     object: &dyn ObjectReader,
     located: &Located,
-    naming: Option<&mut Vec<u64>>,
+    naming: Option<&mut Naming>,
 ) -> Result<u64> {
     match naming {
         _ if located.framing != Framing::Lines => {}
         None => return object.lines(0, 1, &mut |line| reader.line(line)),
         Some(naming) => {
             return object.lines(0, 1, &mut |line| {
-                if blobs::names_any(line.bytes) {
-                    naming.push(line.number);
-                }
+                naming.look(&line);
                 reader.line(line);
             });
         }

@@ -51,7 +51,7 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     if args.sessions.is_empty() {
         for (_, store) in machine.stores.iter() {
             if let Some(named) = blobs.of(store) {
-                tally.take(&StoreFindings::of_blobs(store, named)?, &mut out)?;
+                tally.take(&StoreFindings::of_blobs(store, named), &mut out)?;
             }
         }
     }
@@ -124,7 +124,7 @@ fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<
     let fates = Fates::read(machine)?;
     for (id, store) in machine.stores.iter() {
         if store.dialect().name() == "boswell" {
-            tally.take(&StoreFindings::of_home(machine, store)?, out)?;
+            tally.take(&StoreFindings::of_home(machine, store), out)?;
         }
         let listing = match store.list() {
             Ok(listing) => listing,
@@ -134,7 +134,7 @@ fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<
                 continue;
             }
         };
-        tally.take(&StoreFindings::of(machine, &fates, (id, store), &listing)?, out)?;
+        tally.take(&StoreFindings::of(machine, &fates, (id, store), &listing), out)?;
         let sessions = listing.sessions.into_iter().filter(|l| l.key.is_some() && l.hidden != Some("empty"));
         targets.extend(sessions.map(|located| (store.clone(), located)));
     }
@@ -187,7 +187,7 @@ struct Checked {
 
 struct Findings {
     problems: Vec<Finding>,
-    blobs: Vec<BlobId>,
+    blobs: BTreeSet<BlobId>,
     reachable: u64,
     total: u64,
 }
@@ -266,7 +266,7 @@ fn one(machine: &Machine, links: &LinkTable, store: &Store, located: &Located) -
             problem,
         };
         let problems = report.problems.into_iter().map(finding).collect();
-        let blobs = session.log().slots().map(|slot| session.named_blobs(slot)).collect::<Result<Vec<_>>>()?.concat();
+        let blobs = session.named_blobs()?;
         Ok(Findings { problems, blobs, reachable: report.reachable, total: report.total })
     });
     Checked {
@@ -307,6 +307,11 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     }
     if found.reachable < found.total {
         out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
+    }
+    let hurt: BTreeSet<&str> = found.problems.iter().flat_map(|finding| finding.hurt.iter().copied()).collect();
+    if !hurt.is_empty() {
+        let readers: Vec<&str> = hurt.into_iter().collect();
+        out.line(&format!("  readers that lose something: {}", readers.join(", ")))?;
     }
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
         found.problems.iter().partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);

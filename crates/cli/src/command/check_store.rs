@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use boswell_dialect::Located;
 use boswell_model::json::Json;
-use boswell_model::{Problem, ProblemKind, Result};
-use boswell_store::{BlobId, Listing, Store, StoreId};
+use boswell_model::{Error, Problem, ProblemKind, Result};
+use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
 
 use crate::fate::Fates;
 use crate::machine::Machine;
@@ -40,48 +40,67 @@ impl<'s> StoreFindings<'s> {
         fates: &Fates,
         (id, store): (StoreId, &'s Store),
         listing: &Listing,
-    ) -> Result<StoreFindings<'s>> {
+    ) -> StoreFindings<'s> {
         let mut findings = StoreFindings { store, found: Vec::new() };
         for (key, problem) in &listing.problems {
             let next =
                 (problem.kind == ProblemKind::StaleIndex).then(|| format!("write the index anew with `{MEND_INDEX}`"));
             findings.add(key, problem.clone(), next);
         }
-        let leftovers = store.leftovers(listing)?;
-        let left_alone: BTreeSet<&str> = leftovers.left_alone.iter().map(|(it, _)| it.key.as_str()).collect();
-        let clear =
-            format!("move them into the vault with `boswell clean --leftovers --dialect {}`", store.dialect().name());
-        for (key, problem) in leftovers.problems() {
-            let next = (!left_alone.contains(key.as_str())).then(|| clear.clone());
-            findings.add(&key, problem, next);
+        match store.leftovers(listing) {
+            Ok(leftovers) => findings.leftovers(&leftovers),
+            Err(error) => findings.unreadable(&error),
         }
         for located in fates.lost_soon(id, store, &listing.sessions, machine.now) {
             findings.lost_soon(machine, fates, id, located);
         }
-        Ok(findings)
+        findings
     }
 
     /// What is wrong with boswell's own folder: changes that were begun and neither finished nor taken back.
-    pub(super) fn of_home(machine: &Machine, store: &'s Store) -> Result<StoreFindings<'s>> {
+    pub(super) fn of_home(machine: &Machine, store: &'s Store) -> StoreFindings<'s> {
         let mut findings = StoreFindings { store, found: Vec::new() };
-        for operation in machine.reading_runner()?.interrupted()? {
-            let detail = format!("operation {operation} stopped in the middle");
-            let next = "any command that writes finishes it or takes it back; see it with `boswell ops`".to_owned();
-            findings.add("", Problem::of_file(ProblemKind::PendingChange, detail), Some(next));
+        match machine.reading_runner().and_then(|runner| runner.interrupted()) {
+            Ok(interrupted) => {
+                for operation in interrupted {
+                    let detail = format!("operation {operation} stopped in the middle");
+                    let next = "any command that writes finishes it or takes it back; see it with `boswell ops`";
+                    findings.add("", Problem::of_file(ProblemKind::PendingChange, detail), Some(next.to_owned()));
+                }
+            }
+            Err(error) => findings.unreadable(&error),
         }
-        Ok(findings)
+        findings
     }
 
     /// Blobs of the store's agent that no session names, if all sessions could be read.
-    pub(super) fn of_blobs(store: &'s Store, named: &BTreeSet<BlobId>) -> Result<StoreFindings<'s>> {
+    pub(super) fn of_blobs(store: &'s Store, named: &BTreeSet<BlobId>) -> StoreFindings<'s> {
         let mut findings = StoreFindings { store, found: Vec::new() };
-        let unnamed = store.unnamed_blobs(named)?;
-        if !unnamed.is_empty() {
-            let bytes: u64 = unnamed.iter().map(|(_, len)| len).sum();
-            let detail = format!("{} blobs ({bytes} bytes) are named by no session that is there", unnamed.len());
-            findings.add("blobs", Problem::of_file(ProblemKind::OrphanedFile, detail), None);
+        match store.unnamed_blobs(named) {
+            Ok(unnamed) if unnamed.is_empty() => {}
+            Ok(unnamed) => {
+                let bytes: u64 = unnamed.iter().map(|(_, len)| len).sum();
+                let detail = format!("{} blobs ({bytes} bytes) are named by no session that is there", unnamed.len());
+                findings.add("blobs", Problem::of_file(ProblemKind::OrphanedFile, detail), None);
+            }
+            Err(error) => findings.unreadable(&error),
         }
-        Ok(findings)
+        findings
+    }
+
+    fn leftovers(&mut self, leftovers: &Leftovers) {
+        let left_alone: BTreeSet<&str> = leftovers.left_alone.iter().map(|(it, _)| it.key.as_str()).collect();
+        let dialect = self.store.dialect().name();
+        let clear = format!("move them into the vault with `boswell clean --leftovers --dialect {dialect}`");
+        for (key, problem) in leftovers.problems() {
+            let next = (!left_alone.contains(key.as_str())).then(|| clear.clone());
+            self.add(&key, problem, next);
+        }
+    }
+
+    /// A part of the store cannot be looked at; the rest is told all the same.
+    fn unreadable(&mut self, error: &Error) {
+        self.add("", Problem::of_file(ProblemKind::Unreadable, error.to_string()), None);
     }
 
     fn add(&mut self, key: &str, problem: Problem, next: Option<String>) {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
-use boswell_model::{Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Leftovers, Store};
 
 use super::change;
@@ -13,6 +13,10 @@ use crate::terminal::one_line;
 
 /// Shows what is left in the stores of a dialect; with `apply` moves it into the vault and breaks locks that nobody holds.
 pub(crate) fn run(machine: &Machine, dialect: &str, apply: bool) -> Result<ExitCode> {
+    if boswell_dialect::by_name(dialect).is_none() {
+        return Err(Error::new(ErrorKind::Invalid, format!("there is no dialect `{}`", dialect.escape_debug()))
+            .hinting("see the dialects with `boswell stores`"));
+    }
     if apply {
         machine.may_write()?;
     }
@@ -61,7 +65,7 @@ fn clear(machine: &Machine, store: &Store, out: &mut Output) -> Result<usize> {
         tell(out, "broke", &store.backend().describe(&lock.key))?;
     }
     leave_alone(machine, store, &found);
-    Ok(found.orphans.len() + found.locks.len())
+    Ok(done.operation.files().len() + found.locks.len())
 }
 
 fn leave_alone(machine: &Machine, store: &Store, found: &Leftovers) {

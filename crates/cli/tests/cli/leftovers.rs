@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_testkit::disk::{make_dir, read, set_modified, write};
+use boswell_testkit::corpus;
+use boswell_testkit::disk::{list, make_dir, read, set_modified, write};
 use boswell_testkit::home::Home;
 use boswell_testkit::snapshot::Snapshot;
 use serde_json::Value;
@@ -142,6 +143,20 @@ fn what_links_lead_to_and_what_holds_keys_is_left_alone() {
     assert!(kept.iter().all(|path| !read(path).windows(6).any(|it| it == b"SECRET")), "{kept:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_looked_into_hides_nothing_else() {
+    let bench = Bench::new();
+    let root = with_orphans(&bench);
+    // A link that leads back to itself cannot be listed by anybody, not even by root.
+    boswell_testkit::disk::remove(&root.join("file-history"));
+    std::os::unix::fs::symlink("tasks", root.join("tasks")).unwrap();
+    write(&root.join(format!("projects/-w/{HERE}.jsonl")), claude(HERE).trim_end().get(..60).unwrap().as_bytes());
+    let kinds: Vec<_> = found(&bench, 1).into_iter().map(|(kind, _, _)| kind).collect();
+    assert!(kinds.contains(&"torn_tail".to_owned()) && kinds.contains(&"unreadable".to_owned()), "{kinds:?}");
+    bench.run(["clean", "--leftovers", "--dialect", "nobody"]).ends(2).says("boswell stores");
+}
+
 #[test]
 fn artifacts_and_blobs_that_no_session_of_xcsh_names_are_told() {
     let bench = Bench::new();
@@ -258,4 +273,19 @@ fn a_change_of_ours_that_stopped_in_the_middle_is_told() {
     let (kind, _, it) = &problems[0];
     assert_eq!((problems.len(), kind.as_str()), (1, "pending_change"), "{session}");
     assert!(it["detail"].as_str().unwrap().contains("00000000000000aa"), "{it}");
+}
+
+#[test]
+fn no_store_that_the_real_client_left_has_anything_orphaned() {
+    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else { return };
+    let bench = Bench::new();
+    let mut stores = 0;
+    for folder in list(&captures.join("claude-code")).into_iter().filter(|path| path.is_dir()) {
+        let store = format!("claude={}", folder.display());
+        let lines = bench.run(["check", "--json", "--store", &store]).lines();
+        let orphaned: Vec<&Value> = lines.iter().filter(|it| it["problem"] == "orphaned_file").collect();
+        assert_eq!(orphaned, [] as [&Value; 0]);
+        stores += 1;
+    }
+    assert!(stores > 30, "{stores}");
 }
