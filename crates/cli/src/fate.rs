@@ -43,6 +43,12 @@ impl Fates {
         located.key.is_some().then(|| Instant::from_millis(at))
     }
 
+    /// In how many days that is; none left if it is due.
+    pub(crate) fn days_left(&self, id: StoreId, located: &Located, now: Instant) -> Option<i64> {
+        let left = (self.expires(id, located)?.millis() - now.millis()).max(0);
+        Some((left + DAY - 1) / DAY)
+    }
+
     /// Sessions that their agent deletes soon and of which no copy is kept.
     pub(crate) fn lost_soon<'l>(
         &self,

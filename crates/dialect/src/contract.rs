@@ -11,9 +11,9 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader, LockSpec,
-    Mend, Mending, NewLog, NewSession, Operation, Pair, Parent, Planned, Settled, Spoken, StoreIntention, Within,
-    unsupported,
+    Asked, Capabilities, Chance, Depth, Draft, Environment, Files, ForkPlace, Identity, Intention, KnownReader,
+    LockSpec, Mend, Mending, NewLog, NewSession, Operation, Orphan, Pair, Parent, Planned, Settled, Spoken,
+    StoreIntention, Within, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -138,6 +138,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             .collect()
     }
 
+    /// How deep a session is read to be checked: less than everything where neither [`check`](Dialect::check) nor
+    /// [`links`](Dialect::links) asks for facts.
+    fn check_depth(&self) -> Depth {
+        Depth::Pairs
+    }
+
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
     fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
         Ok(())
@@ -179,6 +185,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Files that belong to a session beside its log.
     fn side_files(&self, _files: &dyn Files, _located: &Located) -> Result<Vec<SideFile>> {
+        Ok(Vec::new())
+    }
+
+    /// Files of sessions that are not among those that were found.
+    fn orphans(&self, _files: &dyn Files, _found: &[Located]) -> Result<Vec<Orphan>> {
+        Ok(Vec::new())
+    }
+
+    /// Keys of the folders that the agent makes as locks, as far as there are some, in the order in which they are taken.
+    fn lock_folders(&self, _files: &dyn Files) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 

@@ -12,6 +12,7 @@ mod environment;
 mod files;
 mod intention;
 mod laid_out;
+mod leftover;
 mod neighbour;
 mod plan;
 mod reader;
@@ -27,6 +28,7 @@ pub mod oas;
 pub mod pi;
 pub mod unknown;
 
+pub use boswell_model::Pair;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{
@@ -40,8 +42,9 @@ pub use draft::{
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
+pub use leftover::Orphan;
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
-pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Pair, Patch, Piece, Splice};
+pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
 pub use spoken::Spoken;

@@ -12,10 +12,24 @@ use crate::{Dialect, Located, Pair};
 pub enum Depth {
     /// Heads and links: enough for tree, leaf and context.
     Heads,
+    /// Also which calls of tools they hold, and which answers; nothing about the session as a whole.
+    Calls,
     /// Also what the records say about the session.
     Facts,
     /// Also which calls of tools they hold, and which answers.
     Pairs,
+}
+
+impl Depth {
+    /// Whether it is asked what the records say about the session.
+    pub fn has_facts(self) -> bool {
+        matches!(self, Depth::Facts | Depth::Pairs)
+    }
+
+    /// Whether calls and answers are gathered.
+    pub fn has_pairs(self) -> bool {
+        matches!(self, Depth::Calls | Depth::Pairs)
+    }
 }
 
 /// Takes the lines of a session in order and builds its model.
@@ -48,7 +62,7 @@ pub struct ReadSession {
 impl ReadSession {
     /// What a dialect looks at, with `payloads` for the bytes of records.
     pub fn view<'a>(&'a self, payloads: &'a dyn Payloads) -> SessionView<'a> {
-        SessionView { log: &self.log, tree: &self.tree, payloads }
+        SessionView { log: &self.log, tree: &self.tree, payloads, pairs: self.pairs.as_deref() }
     }
 }
 
@@ -119,7 +133,7 @@ impl<'d> Reader<'d> {
             last.flags.set(Flags::UNENDED);
         }
         let tree = Tree::build(self.dialect.link(&self.log));
-        let pairs = (self.depth == Depth::Pairs).then_some(self.pairs);
+        let pairs = self.depth.has_pairs().then_some(self.pairs);
         ReadSession { log: self.log, tree, facts: self.facts, pairs }
     }
 
@@ -146,10 +160,10 @@ impl<'d> Reader<'d> {
             (Some(object), _) => {
                 let mut head = Head::of(&piece.span);
                 self.dialect.head(object, &mut head, &mut self.log.names);
-                if self.depth != Depth::Heads {
+                if self.depth.has_facts() {
                     self.dialect.fold(object, &head, &mut self.log.names, &mut self.facts);
                 }
-                if self.depth == Depth::Pairs && may_pair(head.kind) {
+                if self.depth.has_pairs() && may_pair(head.kind) {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
                     let pairs = &mut self.pairs;
                     self.dialect.pairs(object, &mut self.log.names, &mut |pair| pairs.push((slot, pair)));

@@ -3,7 +3,7 @@
 //! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change. Nothing is changed here: the
 //! store puts mends together to a [`Patch`], reads the result before anything is written, and lets the runner write it.
 
-use boswell_model::{Facts, Log, Name, ProblemKind, Repair, SessionView, Slot};
+use boswell_model::{Facts, Log, Pair, ProblemKind, Repair, SessionView, Slot};
 
 use crate::{Chance, Located};
 
@@ -101,15 +101,6 @@ impl std::fmt::Debug for Mending<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mending").field("located", self.located).finish_non_exhaustive()
     }
-}
-
-/// A call of a tool or an answer to one, by the id of the call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pair {
-    /// The entry makes the call.
-    Call(Name),
-    /// The entry answers it.
-    Answer(Name),
 }
 
 /// A program that reads sessions of a dialect, and what it loses to which problem.

@@ -54,6 +54,12 @@ pub enum ProblemKind {
     PendingChange,
     /// An agent wrote into the file as it was before it was replaced.
     LateLines,
+    /// Files of a session that is not there any more.
+    OrphanedFile,
+    /// A lock that nobody holds any more.
+    StaleLock,
+    /// The agent is about to delete the session.
+    LostSoon,
 }
 
 impl ProblemKind {
@@ -84,6 +90,9 @@ impl ProblemKind {
             ProblemKind::NotLines => "not_lines",
             ProblemKind::PendingChange => "pending_change",
             ProblemKind::LateLines => "late_lines",
+            ProblemKind::OrphanedFile => "orphaned_file",
+            ProblemKind::StaleLock => "stale_lock",
+            ProblemKind::LostSoon => "lost_soon",
         }
     }
 

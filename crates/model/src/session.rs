@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{Member, Object, scan_object};
-use crate::{Log, Result, Slot, Tree};
+use crate::{Log, Pair, Result, Slot, Tree};
 
 /// Where the conversation stands: what the next entry's parent will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,6 +53,8 @@ pub struct SessionView<'a> {
     pub tree: &'a Tree,
     /// Their bytes.
     pub payloads: &'a dyn Payloads,
+    /// Their calls and answers in file order, if they were gathered while the log was read.
+    pub pairs: Option<&'a [(Slot, Pair)]>,
 }
 
 impl std::fmt::Debug for SessionView<'_> {
@@ -68,6 +70,14 @@ impl<'a> SessionView<'a> {
             Some(head) => self.payloads.payload(head.at, head.len),
             None => Ok(Cow::Borrowed(b"")),
         }
+    }
+
+    /// The calls and answers of a record, if they were gathered.
+    pub fn pairs_of(&self, slot: Slot) -> Option<impl Iterator<Item = Pair> + use<'a>> {
+        let pairs = self.pairs?;
+        let start = pairs.partition_point(|(at, _)| *at < slot);
+        let own = pairs.get(start..).unwrap_or_default().iter().take_while(move |(at, _)| *at == slot);
+        Some(own.map(|(_, pair)| *pair))
     }
 
     /// Reads a record and hands it over scanned. A record that changed under us and is no object now gives `None`.

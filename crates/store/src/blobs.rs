@@ -21,6 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::disk::{Disk, StatKind, durable};
 
+pub(crate) use inline::names_any;
 pub use inline::{Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references};
 pub use persist::{Habit, Persisted, persisted};
 

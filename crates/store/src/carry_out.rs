@@ -170,7 +170,7 @@ impl Runner {
         Ok(leases)
     }
 
-    fn carry(
+    pub(crate) fn carry(
         &self,
         root: &Path,
         session: &SessionRef,

@@ -97,7 +97,7 @@ impl Store {
         }
     }
 
-    fn disk(&self) -> Arc<dyn Disk> {
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         self.writing().map_or_else(|_| Arc::new(RealDisk) as Arc<dyn Disk>, |writing| Arc::clone(&writing.disk))
     }
 }

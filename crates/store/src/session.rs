@@ -1,5 +1,7 @@
 //! A session that was read: a snapshot that does not change under you.
 
+mod naming;
+
 use std::borrow::Cow;
 use std::sync::Mutex;
 
@@ -12,7 +14,10 @@ use boswell_model::{
 
 use crate::back_reader::{self, EnoughRead};
 use crate::backend::{Backend, BackendFiles, ObjectReader};
-use crate::blobs::{self, BlobId, Blobs};
+use crate::blobs::Blobs;
+
+pub(crate) use naming::LookFor;
+use naming::Naming;
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -29,6 +34,8 @@ pub struct Session {
     end: u64,
     /// Where its large values are.
     blobs: Option<Blobs>,
+    /// Lines that name blobs, if they were looked for while the log was read.
+    naming: Option<Naming>,
 }
 
 /// An entry with what a person reads of it.
@@ -59,11 +66,22 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
+        Session::read_looking(dialect, backend, located, depth, LookFor::Nothing)
+    }
+
+    /// The same, with an eye on something else.
+    pub(crate) fn read_looking(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        located: &Located,
+        depth: Depth,
+        look_for: LookFor,
+    ) -> Result<Session> {
         let object = match &located.key {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        Session::from_object(dialect, backend, object, located, depth)
+        Session::from_object(dialect, backend, object, located, depth, look_for)
     }
 
     /// Reads a session from an object that stands for its log.
@@ -74,7 +92,7 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
-        Session::from_object(dialect, backend, Some(object), located, depth)
+        Session::from_object(dialect, backend, Some(object), located, depth, LookFor::Nothing)
     }
 
     fn from_object(
@@ -83,14 +101,16 @@ impl Session {
         object: Option<Box<dyn ObjectReader>>,
         located: &Located,
         depth: Depth,
+        look_for: LookFor,
     ) -> Result<Session> {
         let mut reader = Reader::new(dialect, located, depth);
+        let mut naming = (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Naming::default);
         let end = match &object {
-            Some(object) => feed(&mut reader, object.as_ref(), located)?,
+            Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
             None => 0,
         };
         let mut read = reader.finish();
-        if depth != Depth::Heads {
+        if depth.has_facts() {
             dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
@@ -102,6 +122,7 @@ impl Session {
             object: Records(Mutex::new(object)),
             end,
             blobs: None,
+            naming,
         })
     }
 
@@ -119,7 +140,9 @@ impl Session {
             if let Some(enough) = back_reader::enough_of(dialect, object.as_ref(), located, at)? {
                 let EnoughRead { read, tip, end } = enough;
                 let (path, object) = (Some(backend.describe(key)), Records(Mutex::new(Some(object))));
-                return Ok((Session { dialect, located: located.clone(), path, read, object, end, blobs: None }, tip));
+                let located = located.clone();
+                let session = Session { dialect, located, path, read, object, end, blobs: None, naming: None };
+                return Ok((session, tip));
             }
         }
         let session = Session::read(dialect, backend, located, Depth::Heads)?;
@@ -143,13 +166,6 @@ impl Session {
         }
     }
 
-    /// Blobs that a record names and that are missing or are not what their name says.
-    pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
-        let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
-        let named = blobs::references(&self.view().payload(slot)?);
-        Ok(named.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
-    }
-
     /// The same session once its log has grown to `located`, read only from where this snapshot ends.
     ///
     /// For a log of whole lines that has nothing beside it: facts from other files are not looked at again.
@@ -167,6 +183,7 @@ impl Session {
             object: Records(Mutex::new(Some(object))),
             end,
             blobs,
+            naming: None,
         })
     }
 
@@ -330,9 +347,21 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
     log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot)
 }
 
-fn feed(reader: &mut Reader<'_>, object: &dyn ObjectReader, located: &Located) -> Result<u64> {
-    if located.framing == Framing::Lines {
-        return object.lines(0, 1, &mut |line| reader.line(line));
+fn feed(
+    reader: &mut Reader<'_>,
+    object: &dyn ObjectReader,
+    located: &Located,
+    naming: Option<&mut Naming>,
+) -> Result<u64> {
+    match naming {
+        _ if located.framing != Framing::Lines => {}
+        None => return object.lines(0, 1, &mut |line| reader.line(line)),
+        Some(naming) => {
+            return object.lines(0, 1, &mut |line| {
+                naming.look(&line);
+                reader.line(line);
+            });
+        }
     }
     let end = object.end()?;
     if end > LARGEST_DOCUMENT {

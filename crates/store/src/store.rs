@@ -11,6 +11,7 @@ use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
 use crate::backend::{Backend, BackendFiles, FsBackend};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
+use crate::session::LookFor;
 use crate::{Session, Summary};
 
 /// The largest output of a tool that is read back.
@@ -174,6 +175,14 @@ impl Store {
     /// Reads a session that a listing found.
     pub fn read(&self, located: &Located, depth: Depth) -> Result<Session> {
         Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
+    }
+
+    /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
+    pub fn read_to_check(&self, located: &Located) -> Result<Session> {
+        let blobs = self.blobs();
+        let look_for = if blobs.is_some() { LookFor::Blobs } else { LookFor::Nothing };
+        let depth = self.dialect.check_depth();
+        Ok(Session::read_looking(self.dialect, self.backend(), located, depth, look_for)?.with_blobs(blobs))
     }
 
     /// Reads as much of a session as a context needs: that of the tip, or of the entry `at`. Says which entry that is.

@@ -1,17 +1,19 @@
 //! `check`: what is wrong, and what that costs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use boswell_dialect::{Depth, Located};
+use boswell_dialect::Located;
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
-use boswell_store::{Backend, FsBackend, LateTable, LinkTable, Store, check, hurt, repair_of};
+use boswell_store::{Backend, BlobId, FsBackend, LateTable, LinkTable, Store, check, hurt, repair_of};
 use clap::Args;
 
+use super::check_store::{MEND_INDEX, StoreFindings};
+use crate::fate::Fates;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -42,12 +44,21 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
         None => LateTable::default(),
     };
     let mut progress = Progress::new("checked", targets.len(), machine.quiet);
+    let mut blobs = NamedBlobs::default();
     in_parallel(&targets, &|store, located| one(machine, &links, &late, store, located), |checked| {
         print(&checked, &mut out, &mut tally)?;
+        blobs.take(&checked);
         progress.tick();
         Ok(!out.gone())
     })?;
     drop(progress);
+    if args.sessions.is_empty() {
+        for (_, store) in machine.stores.iter() {
+            if let Some(named) = blobs.of(store) {
+                tally.take(&StoreFindings::of_blobs(store, named), &mut out)?;
+            }
+        }
+    }
     if !out.json {
         out.line(&tally.verdict())?;
     }
@@ -65,45 +76,71 @@ struct Tally {
     damaged: usize,
     problems: usize,
     unreadable: usize,
+    /// Sessions that their agent deletes soon: no damage yet.
+    lost_soon: usize,
 }
 
 impl Tally {
     fn verdict(&self) -> String {
+        let soon = match self.lost_soon {
+            0 => String::new(),
+            count => format!("; {count} will be deleted by their agent soon"),
+        };
         match (self.sessions, self.problems) {
-            (sessions, 0) => format!("{sessions} checked, all clean"),
-            (sessions, problems) => format!("{sessions} checked, {} damaged, {problems} problems", self.damaged),
+            (sessions, 0) => format!("{sessions} checked, all clean{soon}"),
+            (sessions, problems) => format!("{sessions} checked, {} damaged, {problems} problems{soon}", self.damaged),
         }
+    }
+
+    /// Counts and prints what was found about a store.
+    fn take(&mut self, findings: &StoreFindings<'_>, out: &mut Output) -> Result<()> {
+        let (damage, soon) = findings.counts();
+        self.problems += damage;
+        self.lost_soon += soon;
+        findings.print(out)
+    }
+}
+
+/// Blobs that sessions name, by dialect: agents may keep sessions in two places and their blobs in one.
+#[derive(Default)]
+struct NamedBlobs {
+    by_dialect: BTreeMap<&'static str, BTreeSet<BlobId>>,
+    /// Dialects of which a session could not be read: nobody knows what it names.
+    unsure: BTreeSet<&'static str>,
+}
+
+impl NamedBlobs {
+    fn take(&mut self, checked: &Checked) {
+        match &checked.found {
+            Ok(found) => self.by_dialect.entry(checked.dialect).or_default().extend(&found.blobs),
+            Err(_) => drop(self.unsure.insert(checked.dialect)),
+        }
+    }
+
+    fn of(&self, store: &Store) -> Option<&BTreeSet<BlobId>> {
+        let dialect = store.dialect().name();
+        self.by_dialect.get(dialect).filter(|_| !self.unsure.contains(dialect))
     }
 }
 
 fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<Vec<(Store, Located)>> {
     let mut targets = Vec::new();
-    for (_, store) in machine.stores.iter() {
-        match store.list() {
-            Ok(listing) => {
-                for (key, problem) in &listing.problems {
-                    tally.problems += 1;
-                    let path = store.backend().describe(key);
-                    if out.json {
-                        out.object(&shape(None, Some(&path), problem, None, None))?;
-                    } else {
-                        out.line(&out.paint(Style::Strong, &escape(&path)))?;
-                        text_line(problem, out)?;
-                    }
-                }
-                targets.extend(
-                    listing
-                        .sessions
-                        .into_iter()
-                        .filter(|l| l.key.is_some() && l.hidden != Some("empty"))
-                        .map(|l| (store.clone(), l)),
-                );
-            }
+    let fates = Fates::read(machine)?;
+    for (id, store) in machine.stores.iter() {
+        if store.dialect().name() == "boswell" {
+            tally.take(&StoreFindings::of_home(machine, store), out)?;
+        }
+        let listing = match store.list() {
+            Ok(listing) => listing,
             Err(error) => {
                 tally.problems += 1;
                 unreadable(None, &store.root().display().to_string(), &error, out)?;
+                continue;
             }
-        }
+        };
+        tally.take(&StoreFindings::of(machine, &fates, (id, store), &listing), out)?;
+        let sessions = listing.sessions.into_iter().filter(|l| l.key.is_some() && l.hidden != Some("empty"));
+        targets.extend(sessions.map(|located| (store.clone(), located)));
     }
     Ok(targets)
 }
@@ -146,6 +183,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// What was found out about a session.
 struct Checked {
+    dialect: &'static str,
     reference: String,
     path: Option<String>,
     found: Result<Findings>,
@@ -153,6 +191,7 @@ struct Checked {
 
 struct Findings {
     problems: Vec<Finding>,
+    blobs: BTreeSet<BlobId>,
     reachable: u64,
     total: u64,
 }
@@ -162,6 +201,17 @@ struct Finding {
     entry: Option<String>,
     repair: Repair,
     hurt: Vec<&'static str>,
+}
+
+impl Finding {
+    /// The command that helps.
+    fn next(&self, reference: &str) -> Option<String> {
+        match (self.problem.kind, self.repair) {
+            (ProblemKind::StaleIndex, _) => Some(MEND_INDEX.to_owned()),
+            (_, Repair::None) => None,
+            _ => Some(format!("boswell repair {reference}")),
+        }
+    }
 }
 
 /// Checks sessions on all cores and hands over what was found in the order of the list, until told to stop.
@@ -210,7 +260,7 @@ fn in_parallel(
 }
 
 fn one(machine: &Machine, links: &LinkTable, late: &LateTable, store: &Store, located: &Located) -> Checked {
-    let found = store.read(located, Depth::Pairs).and_then(|session| {
+    let found = store.read_to_check(located).and_then(|session| {
         let mut report = check(&session)?;
         report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
         report.problems.extend(late.problem(store, located, &session)?);
@@ -221,9 +271,11 @@ fn one(machine: &Machine, links: &LinkTable, late: &LateTable, store: &Store, lo
             problem,
         };
         let problems = report.problems.into_iter().map(finding).collect();
-        Ok(Findings { problems, reachable: report.reachable, total: report.total })
+        let blobs = session.named_blobs()?;
+        Ok(Findings { problems, blobs, reachable: report.reachable, total: report.total })
     });
     Checked {
+        dialect: store.dialect().name(),
         reference: format!("{}:{}", store.dialect().name(), located.id),
         path: located.key.as_deref().map(|key| store.backend().describe(key)),
         found,
@@ -261,11 +313,16 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     if found.reachable < found.total {
         out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
     }
+    let hurt: BTreeSet<&str> = found.problems.iter().flat_map(|finding| finding.hurt.iter().copied()).collect();
+    if !hurt.is_empty() {
+        let readers: Vec<&str> = hurt.into_iter().collect();
+        out.line(&format!("  readers that lose something: {}", readers.join(", ")))?;
+    }
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
         found.problems.iter().partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);
     if !indexes.is_empty() {
         // An index is of the whole store, and is mended from all of its sessions.
-        out.line("  write the index anew with `boswell index --native --apply`")?;
+        out.line(&format!("  write the index anew with `{MEND_INDEX}`"))?;
     }
     if others.iter().any(|finding| finding.repair != Repair::None) {
         out.line(&format!("  mend it with `boswell repair {}`", escape(reference)))?;
@@ -310,4 +367,5 @@ fn shape(
         .with("total", found.map(|it| it.total))
         .with("repair", finding.map_or(problem.kind.repair(), |it| it.repair).word())
         .with("hurts", hurt)
+        .with("next", finding.zip(reference).and_then(|(finding, reference)| finding.next(reference)))
 }

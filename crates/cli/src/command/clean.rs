@@ -18,14 +18,18 @@ use crate::when;
 #[command(after_help = "Examples:
   boswell clean --older-than 30d
   boswell clean --older-than 90d --dialect pi --apply
+  boswell clean --leftovers --dialect claude
   boswell clean --vault --apply           forget copies older than the settings say")]
 pub(crate) struct CleanArgs {
     /// Only those last active longer ago than this
-    #[arg(long, value_name = "TIME", required_unless_present = "vault")]
+    #[arg(long, value_name = "TIME", required_unless_present_any = ["vault", "leftovers"])]
     older_than: Option<String>,
     /// Instead drop copies from the vault that are older than the settings under `retention` say
-    #[arg(long, conflicts_with_all = ["older_than", "dialect"])]
+    #[arg(long, conflicts_with_all = ["older_than", "dialect", "leftovers"])]
     vault: bool,
+    /// Instead clear what is left of sessions that are gone, and locks that nobody holds any more
+    #[arg(long, conflicts_with = "older_than")]
+    leftovers: bool,
     /// Of this dialect instead of boswell's own store
     #[arg(long, default_value = "boswell")]
     dialect: String,
@@ -36,6 +40,9 @@ pub(crate) struct CleanArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
+    if args.leftovers {
+        return super::leftovers::run(machine, &args.dialect, args.apply);
+    }
     let Some(older_than) = args.older_than.as_ref().filter(|_| !args.vault) else {
         return vault(machine, args.apply);
     };

@@ -21,6 +21,7 @@ mod fronts;
 mod help;
 mod import;
 mod keep;
+mod leftovers;
 mod links;
 mod listing;
 mod moving;

@@ -7,17 +7,17 @@ use boswell_model::{
     Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
 };
 
-use super::pairing::{calls_of, results_of};
+use super::pairing::pairs;
 use super::{
-    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index, plan,
-    recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
+    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index,
+    orphans, plan, recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
 };
 use crate::{
-    Asked, AtWork, Capabilities, Chance, Dialect, Draft, Environment, Files, FilesThen, Found, Intention, Likeness,
-    Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample, Settled,
-    SideFile, Spoken, StoreIntention, Subagent, Support, Within,
+    Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
+    Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample,
+    Settled, SideFile, Spoken, StoreIntention, Subagent, Support, Within,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending, Pair};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, Pair};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -116,8 +116,7 @@ impl Dialect for Claude {
     }
 
     fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
-        calls_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
-        results_of(object).iter().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+        pairs(object, names, sink);
     }
 
     fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
@@ -140,12 +139,20 @@ impl Dialect for Claude {
         repair::fork(mending)
     }
 
+    fn check_depth(&self) -> Depth {
+        Depth::Calls
+    }
+
     fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
         check::check(view, problems)
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side_files::list(files, located)
+    }
+
+    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+        orphans::orphans(files, found)
     }
 
     fn memory(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {

@@ -20,6 +20,7 @@ mod head;
 mod metadata;
 mod move_project;
 mod native_index;
+mod orphans;
 mod pairing;
 mod plan;
 mod prompt;

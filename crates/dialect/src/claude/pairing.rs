@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_model::json::Object;
-use boswell_model::{Name, Slot};
+use boswell_model::json::{Object, Raw};
+use boswell_model::{Name, Names, Pair, Slot};
 
 /// Sent for a call of the last answer that has no result.
 pub(super) const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
@@ -60,7 +60,7 @@ pub(super) enum Fate {
 
 /// Ids of the calls that a line makes, also of tools that the provider runs.
 pub(super) fn calls_of(object: &Object<'_>) -> Vec<String> {
-    ids(object, |word| matches!(word, "tool_use" | "server_tool_use"), "id")
+    ids(object, is_call, "id")
 }
 
 /// Whether a line calls a tool that the client itself has to run.
@@ -70,7 +70,7 @@ pub(super) fn calls_client(object: &Object<'_>) -> bool {
 
 /// Ids of the calls that a line answers. Tools of the provider are answered inside the same message, by blocks of their own.
 pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
-    ids(object, |word| word == "tool_result" || word.ends_with("_tool_result"), "tool_use_id")
+    ids(object, is_result, "tool_use_id")
 }
 
 fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<String> {
@@ -80,6 +80,39 @@ fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<
         .filter(|block| block.get("type").and_then(|word| word.text()).is_some_and(|word| is_wanted(&word)))
         .filter_map(|block| block.get(key)?.text().map(|id| id.into_owned()))
         .collect()
+}
+
+/// Calls and answers of a line. This runs for every message of a file that is checked: each part is looked at once.
+pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+    let content = object.get("message").and_then(|message| message.get("content"));
+    for block in content.into_iter().flat_map(|content| content.items()) {
+        let (mut word, mut id, mut answered) = (None, None, None);
+        for (key, value) in block.members() {
+            match key.to_wtf8().as_ref() {
+                b"type" => word = Some(value),
+                b"id" => id = Some(value),
+                b"tool_use_id" => answered = Some(value),
+                _ => {}
+            }
+        }
+        let word = word.and_then(|word| word.text()).unwrap_or_default();
+        let (of, pair): (Option<Raw<'_>>, fn(Name) -> Pair) = match () {
+            () if is_call(&word) => (id, Pair::Call),
+            () if is_result(&word) => (answered, Pair::Answer),
+            () => continue,
+        };
+        if let Some(name) = of.and_then(|id| id.text()).and_then(|id| names.intern(&id)) {
+            sink(pair(name));
+        }
+    }
+}
+
+fn is_call(word: &str) -> bool {
+    matches!(word, "tool_use" | "server_tool_use")
+}
+
+fn is_result(word: &str) -> bool {
+    word == "tool_result" || word.ends_with("_tool_result")
 }
 
 /// What has to be sent beyond the lines themselves.

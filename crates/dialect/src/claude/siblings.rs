@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use boswell_model::{EntryKind, Flags, Log, Name, Result, SessionView, Slot};
+use boswell_model::{EntryKind, Flags, Log, Name, Names, Pair, Result, SessionView, Slot};
 
 use super::chain::Chain;
-use super::pairing::{calls_of, results_of};
+use super::pairing::pairs;
 
 /// The path with the other lines of its API messages, and all their results, in place.
 pub(super) fn put_back(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot]) -> Result<Vec<Slot>> {
@@ -67,20 +67,25 @@ impl Missing {
     }
 
     fn claim_strays(&mut self, view: &SessionView<'_>, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Result<()> {
-        let mut owner: HashMap<String, Name> = HashMap::new();
-        let mut answered: HashSet<String> = HashSet::new();
+        let mut said = Said { view, names: Names::default() };
+        let mut owner: HashMap<Name, Name> = HashMap::new();
+        let mut answered: HashSet<Name> = HashSet::new();
         let of_answers = self.lines.values().chain(self.results.values()).flatten();
         for slot in path.iter().chain(of_answers) {
             let Some(head) = view.log.head(*slot) else { continue };
-            if let Some(group) = head.group.filter(|g| anchors.contains_key(g)) {
-                let calls = view.with_object(*slot, calls_of)?.unwrap_or_default();
-                owner.extend(calls.into_iter().map(|call| (call, group)));
-            } else if head.kind == EntryKind::ToolResult {
-                answered.extend(view.with_object(*slot, results_of)?.unwrap_or_default());
+            match head.group.filter(|group| anchors.contains_key(group)) {
+                Some(group) => said.calls(*slot, &mut |call| {
+                    owner.insert(call, group);
+                })?,
+                None if head.kind == EntryKind::ToolResult => said.answers(*slot, &mut |call| {
+                    answered.insert(call);
+                })?,
+                None => {}
             }
         }
         for slot in std::mem::take(&mut self.strays) {
-            let results = view.with_object(slot, results_of)?.unwrap_or_default();
+            let mut results = Vec::new();
+            said.answers(slot, &mut |call| results.push(call))?;
             let open = results.iter().find(|call| !answered.contains(*call)).and_then(|call| owner.get(call));
             if let Some(group) = open {
                 self.results.entry(*group).or_default().push(slot);
@@ -118,6 +123,38 @@ impl Missing {
         }
         out.extend(results);
         out
+    }
+}
+
+/// Calls and answers of lines: those that were gathered while the log was read, else those that the line itself tells.
+struct Said<'v, 'a> {
+    view: &'v SessionView<'a>,
+    names: Names,
+}
+
+impl Said<'_, '_> {
+    fn calls(&mut self, slot: Slot, sink: &mut dyn FnMut(Name)) -> Result<()> {
+        self.each(slot, &mut |pair| {
+            if let Pair::Call(call) = pair {
+                sink(call)
+            }
+        })
+    }
+
+    fn answers(&mut self, slot: Slot, sink: &mut dyn FnMut(Name)) -> Result<()> {
+        self.each(slot, &mut |pair| {
+            if let Pair::Answer(call) = pair {
+                sink(call)
+            }
+        })
+    }
+
+    fn each(&mut self, slot: Slot, sink: &mut dyn FnMut(Pair)) -> Result<()> {
+        match self.view.pairs_of(slot) {
+            Some(gathered) => gathered.for_each(sink),
+            None => drop(self.view.with_object(slot, |object| pairs(object, &mut self.names, sink))?),
+        }
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use boswell_model::{
 
 use crate::{
     Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
-    Operation, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
+    Operation, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
 };
 
 use super::content::Content;
@@ -18,7 +18,7 @@ use super::intent::{Engine, Intent, Recovery};
 use super::resume_choice::Probe;
 use super::row::{PENDING, Row};
 use super::stats::Stats;
-use super::{id, index, index_file, layout, message, plan, resume};
+use super::{id, index, index_file, layout, leftovers, message, plan, resume};
 
 /// Sessions of the MyAgents desktop app, all three eras.
 #[derive(Debug)]
@@ -178,6 +178,14 @@ impl Dialect for MyAgents {
         };
         problems.push(Problem::of_file(ProblemKind::PendingChange, detail));
         Ok(())
+    }
+
+    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+        leftovers::orphans(files, found)
+    }
+
+    fn lock_folders(&self, files: &dyn Files) -> Result<Vec<String>> {
+        leftovers::locks(files)
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {

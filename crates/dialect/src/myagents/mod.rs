@@ -13,6 +13,7 @@ mod indent;
 mod index;
 mod index_file;
 mod layout;
+mod leftovers;
 mod message;
 mod plan;
 mod reminder;

@@ -3,24 +3,33 @@
 //! Branches that lead nowhere are no damage here: every entry stays reachable through the tree.
 
 use boswell_model::json::Kind;
-use boswell_model::{EntryKind, Facts, Head, Problem, ProblemKind, Result, SessionView, Slot};
+use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};
 
+use super::head::version_of;
 use super::kept::{array_index, lost_lines};
 use super::shape::{Shape, header, is_entry};
 
 /// The newest version of the format whose meaning is known.
-const NEWEST: u64 = 3;
+const NEWEST: f64 = 3.0;
 
 /// Adds the problems of a session.
-pub(super) fn check(view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
     bad_header(view, problems)?;
-    if let Some(version) = facts.format_version.filter(|v| *v > NEWEST) {
+    newer_version(view, problems)?;
+    missing_ids(view, problems);
+    shifted_indexes(view, problems)
+}
+
+fn newer_version(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
+    let Some(slot) = header(view.log) else { return Ok(()) };
+    let version = view.with_object(slot, version_of)?.flatten();
+    if let Some(version) = version.filter(|version| *version >= NEWEST + 1.0 && version.is_finite()) {
+        let version = version as u64;
         let detail =
             format!("the file is of version {version}, known is {NEWEST}; what it adds is kept and not understood");
         problems.push(Problem::of_file(ProblemKind::NewerVersion, detail));
     }
-    missing_ids(view, problems);
-    shifted_indexes(view, problems)
+    Ok(())
 }
 
 fn bad_header(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
@@ -89,7 +98,7 @@ mod tests {
     fn problems(text: &str) -> Vec<(&'static str, Option<u64>)> {
         let read = read(Pi::PI, text);
         let mut problems = Vec::new();
-        check(&read.view(&Bytes(text)), &read.facts, &mut problems).unwrap();
+        check(&read.view(&Bytes(text)), &mut problems).unwrap();
         problems.iter().map(|p| (p.kind.word(), p.line)).collect()
     }
 

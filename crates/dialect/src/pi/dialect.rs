@@ -8,15 +8,16 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located, LockSpec,
-    NewLog, NewSession, Operation, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention,
+    Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
+    LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile,
+    StoreIntention,
 };
 
 use super::{
-    Pi, check, context, fold, head, layout, outgoing, places, plan, reach, recognise, render, repair, resume, shape,
-    side, view,
+    Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render, repair,
+    resume, shape, side, view,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -107,12 +108,24 @@ impl Dialect for Pi {
         repair::fork(mending, original)
     }
 
-    fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        check::check(view, facts, problems)
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+        calls::pairs(object, names, sink);
+    }
+
+    fn check_depth(&self) -> Depth {
+        Depth::Calls
+    }
+
+    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+        check::check(view, problems)
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side::side_files(files, located)
+    }
+
+    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+        orphans::orphans(files, found)
     }
 
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {

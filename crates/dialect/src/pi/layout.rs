@@ -23,12 +23,26 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
         return Ok(found);
     }
     sessions(files, &listing, None, &mut found)?;
-    for folder in listing.iter().filter(|info| info.is_folder() && !is_artifacts(info, &listing)) {
-        if !base.is_empty() || folder.name().starts_with('-') {
-            sessions(files, &visible(files, &folder.key)?, Some(folder), &mut found)?;
-        }
+    for folder in listing.iter().filter(|info| is_project(info, base, &listing)) {
+        sessions(files, &visible(files, &folder.key)?, Some(folder), &mut found)?;
     }
     Ok(found)
+}
+
+fn is_project(info: &FileInfo, base: &str, listing: &[FileInfo]) -> bool {
+    info.is_folder() && !is_artifacts(info, listing) && (!base.is_empty() || info.name().starts_with('-'))
+}
+
+/// The folders of projects, by key.
+pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
+    let base = base(files)?;
+    let listing = visible(files, base)?;
+    Ok(listing.iter().filter(|info| is_project(info, base, &listing)).map(|info| info.key.clone()).collect())
+}
+
+/// The session whose artifacts a folder holds, if its name is that of a log: a time stamp and an id.
+pub(super) fn artifacts_of(info: &FileInfo) -> Option<&str> {
+    Some(id_of(info.name())).filter(|id| info.is_folder() && *id != info.name())
 }
 
 fn base(files: &dyn Files) -> Result<&'static str> {

@@ -6,6 +6,7 @@
 
 mod block;
 mod branched;
+mod calls;
 mod check;
 mod context;
 mod dialect;
@@ -16,6 +17,7 @@ mod head;
 mod kept;
 mod layout;
 mod migrate;
+mod orphans;
 mod outgoing;
 mod pairing;
 mod places;

@@ -60,6 +60,11 @@ pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
     Ok(Externalised { record: edits.apply(record), blobs })
 }
 
+/// Whether some blob may be named in these bytes.
+pub(crate) fn names_any(bytes: &[u8]) -> bool {
+    memmem::find(bytes, SCHEME.as_bytes()).is_some()
+}
+
 /// Every blob that a record names, wherever it names it.
 pub fn references(record: &[u8]) -> Vec<BlobId> {
     let mut found: Vec<BlobId> = memmem::find_iter(record, SCHEME)

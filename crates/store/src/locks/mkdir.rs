@@ -148,17 +148,42 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
     Ok(true)
 }
 
+/// Why nobody can hold a lock any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abandoned {
+    /// The process that took it is gone.
+    Dead(u32),
+    /// It names nobody, and is older than a holder lets it get.
+    Nameless,
+}
+
+/// Looks whether the lock at a path is one that nobody holds any more; none if it is held, or not there.
+pub fn abandoned(
+    disk: &dyn Disk,
+    path: &Path,
+    liveness: &dyn Liveness,
+    chance: &dyn Chance,
+) -> Result<Option<Abandoned>> {
+    match disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))? {
+        Some(stat) => Ok(judge(read_owner(disk, path)?.as_deref(), stat.modified, liveness, chance)),
+        None => Ok(None),
+    }
+}
+
+fn judge(owner: Option<&[u8]>, modified: i128, liveness: &dyn Liveness, chance: &dyn Chance) -> Option<Abandoned> {
+    match owner.and_then(MkdirOwner::parse) {
+        Some(owner) => (liveness.process(owner.pid) == Alive::No).then_some(Abandoned::Dead(owner.pid)),
+        None => (i128::from(chance.now().millis()) * 1_000_000 - modified > STALE).then_some(Abandoned::Nameless),
+    }
+}
+
 /// Removes the lock if nobody can hold it any more; true if it is gone.
 fn break_stale(disk: &dyn Disk, path: &Path, liveness: &dyn Liveness, chance: &dyn Chance) -> Result<bool> {
     let Some(stat) = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))? else {
         return Ok(true);
     };
     let judged = read_owner(disk, path)?;
-    let stale = match judged.as_deref().and_then(MkdirOwner::parse) {
-        Some(owner) => liveness.process(owner.pid) == Alive::No,
-        None => i128::from(chance.now().millis()) * 1_000_000 - stat.modified > STALE,
-    };
-    if !stale {
+    if judge(judged.as_deref(), stat.modified, liveness, chance).is_none() {
         return Ok(false);
     }
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();

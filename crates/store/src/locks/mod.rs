@@ -14,7 +14,7 @@ mod taking;
 pub use flock::AgentFlock;
 pub(crate) use holder::{holder, leave_word};
 pub use liveness::{Alive, Liveness, SystemLiveness};
-pub use mkdir::{MkdirLock, MkdirOwner};
+pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
 pub use os::{Locks, OsLock};
 pub use taking::Owner;
 pub(crate) use taking::{Held, Taker};

@@ -70,6 +70,13 @@ impl Locks {
         Ok(stat.is_some())
     }
 
+    /// Whether somebody holds the lock of that name, as far as the system tells. It is not taken.
+    pub(crate) fn is_held(&self, name: &str) -> Result<bool> {
+        let path = lock_path(&self.folder, name);
+        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat.is_some_and(|stat| self.disk.lock_holder(stat.identity).is_some()))
+    }
+
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
         self.take_at(lock_path(&self.folder, name), name, mode, wait)
     }

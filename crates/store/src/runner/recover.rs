@@ -67,6 +67,11 @@ impl Runner {
         self.intents()
     }
 
+    /// Ids of operations that were interrupted; none while one is under way. Looks only.
+    pub fn interrupted(&self) -> Result<Vec<String>> {
+        if self.locks.is_held("runner")? { Ok(Vec::new()) } else { self.intents() }
+    }
+
     pub(crate) fn recover_locked(&self) -> Result<Vec<Recovered>> {
         let mut all = Vec::new();
         for id in self.intents()? {
