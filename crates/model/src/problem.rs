@@ -54,6 +54,12 @@ pub enum ProblemKind {
     PendingChange,
     /// An agent wrote into the file as it was before it was replaced.
     LateLines,
+    /// A block that no provider takes: every request that holds it fails.
+    RefusedBlock,
+    /// A title that stands where its agent no longer looks for it.
+    LostTitle,
+    /// Calls made at once, which some readers follow only in part. Not damage: the file is as its agent writes it.
+    ParallelCalls,
 }
 
 impl ProblemKind {
@@ -84,15 +90,25 @@ impl ProblemKind {
             ProblemKind::NotLines => "not_lines",
             ProblemKind::PendingChange => "pending_change",
             ProblemKind::LateLines => "late_lines",
+            ProblemKind::RefusedBlock => "refused_block",
+            ProblemKind::LostTitle => "lost_title",
+            ProblemKind::ParallelCalls => "parallel_calls",
         }
+    }
+
+    /// Whether something is broken. What is as its agent writes it is changed only for readers that are named.
+    pub fn is_damage(self) -> bool {
+        self != ProblemKind::ParallelCalls
     }
 
     /// What kind of repair would help.
     pub fn repair(self) -> Repair {
         match self {
-            ProblemKind::LostBranch | ProblemKind::StaleIndex | ProblemKind::PendingChange | ProblemKind::LateLines => {
-                Repair::Append
-            }
+            ProblemKind::LostBranch
+            | ProblemKind::StaleIndex
+            | ProblemKind::PendingChange
+            | ProblemKind::LateLines
+            | ProblemKind::LostTitle => Repair::Append,
             ProblemKind::TornTail
             | ProblemKind::NotJson
             | ProblemKind::GluedRecords
@@ -103,6 +119,9 @@ impl ProblemKind {
             | ProblemKind::DuplicateId
             | ProblemKind::MissingResult
             | ProblemKind::OrphanResult
+            | ProblemKind::DuplicateCall
+            | ProblemKind::RefusedBlock
+            | ProblemKind::ParallelCalls
             | ProblemKind::BadHeader
             | ProblemKind::MissingId
             | ProblemKind::InvalidUtf8 => Repair::Fork,

@@ -99,7 +99,8 @@ fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &d
         assert!(lines.contains(record.as_slice()), "{}: lost {}", note(), record.escape_ascii());
     }
     // A change of links leaves what the records say; other changes are told by their problem.
-    let told = [ProblemKind::OrphanResult, ProblemKind::BadHeader, ProblemKind::InvalidUtf8];
+    let told =
+        [ProblemKind::OrphanResult, ProblemKind::BadHeader, ProblemKind::InvalidUtf8, ProblemKind::DuplicateCall];
     let after: BTreeSet<String> =
         scanner::records(&mended.forked, is_record).iter().map(|record| core(record)).collect();
     let lost = before.iter().filter(|record| !after.contains(&core(record))).count();

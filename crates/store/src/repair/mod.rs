@@ -12,13 +12,14 @@ mod goals;
 mod lab;
 mod late;
 mod patched;
+mod stage;
 mod verify;
 mod workbench;
 
 use boswell_dialect::{Confidence, Located};
 use boswell_model::{ProblemKind, Repair, Result};
 
-use crate::{Operation, Store};
+use crate::{Operation, Runner, Store};
 use workbench::Workbench;
 
 pub(crate) use verify::reach;
@@ -30,6 +31,8 @@ pub struct RepairRequest {
     pub level: Confidence,
     /// Readers that are to lose nothing, besides the version that wrote the file and newer ones.
     pub goals: Vec<String>,
+    /// The version of the agent that is installed, which is to lose nothing either.
+    pub installed: Option<String>,
     /// Takes exactly these steps, by their numbers, whatever their confidence.
     pub steps: Vec<usize>,
     /// Changes records in place instead of into a fork; one step at a time.
@@ -38,7 +41,13 @@ pub struct RepairRequest {
 
 impl Default for RepairRequest {
     fn default() -> Self {
-        RepairRequest { level: Confidence::Certain, goals: Vec::new(), steps: Vec::new(), in_place: false }
+        RepairRequest {
+            level: Confidence::Certain,
+            goals: Vec::new(),
+            installed: None,
+            steps: Vec::new(),
+            in_place: false,
+        }
     }
 }
 
@@ -113,9 +122,10 @@ pub struct Repaired {
     pub steps: Vec<RepairStep>,
 }
 
-impl Store {
+impl Runner {
     /// What repairing a session would do. Takes no lock and writes nothing.
-    pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
-        Workbench::new(self, located, request, Vec::new())?.plan()
+    pub fn repair_plan(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
+        let late = late::lines(self, store, located.key.as_deref().unwrap_or_default())?;
+        Workbench::new(store, located, request, late)?.plan()
     }
 }

@@ -34,7 +34,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
     let bench = Bench::new(&Claude, &made, &broken);
     let done = bench.repair(Confidence::Likely);
     assert!(done.fork.is_none(), "the newest client finds the same neighbour by itself");
-    let plan = bench.store.repair_plan(&bench.located(), &RepairRequest::default()).unwrap();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
     assert!(plan.still_lost.iter().any(|lost| lost.reader == "sdk-py" && !lost.is_goal), "{plan:?}");
     let goals = vec!["2.1.50".to_owned(), "sdk-py".to_owned()];
     let request = RepairRequest { level: Confidence::Likely, goals, ..RepairRequest::default() };
@@ -61,9 +61,9 @@ fn goals_that_exclude_each_other_are_an_error() {
     );
     let bench = Bench::new(&Claude, &made, &lines.concat());
     let request = RepairRequest { goals: vec!["2.1.50".to_owned()], ..RepairRequest::default() };
-    let error = bench.store.repair_plan(&bench.located(), &request).unwrap_err();
+    let error = bench.runner.repair_plan(&bench.store, &bench.located(), &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(bench.store.repair_plan(&bench.located(), &RepairRequest::default()).is_ok());
+    assert!(bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).is_ok());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3);
     let broken = damage::apply(Damage::ParentCycle, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
-    let plan = bench.store.repair_plan(&bench.located(), &RepairRequest::default()).unwrap();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
     assert_eq!(plan.reachable, 0, "pi never comes back from a circle");
     assert_eq!(plan.would_reach, plan.total);
     let request = RepairRequest { steps: vec![1], in_place: true, ..RepairRequest::default() };
