@@ -103,7 +103,7 @@ fn mend(
 }
 
 /// The record with another id in the block that is the `nth` of those that name the old one.
-fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str) -> Vec<u8> {
+pub(super) fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
     let ids = content.iter().flat_map(Raw::items).filter_map(|block| block.get(key));
     let Some(id) = ids.filter(|id| id.is(old)).nth(nth) else { return record.to_vec() };

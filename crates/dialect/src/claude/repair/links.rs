@@ -53,8 +53,8 @@ enum Fault {
     Circle,
     /// No parent at all, where there must have been one.
     Null,
-    /// The same for a prompt of a file that has lost all its links.
-    NullPrompt,
+    /// The same for any other line of a file that has lost all its links.
+    Unlinked,
 }
 
 fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
@@ -71,7 +71,7 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
             Some(_) if cycles.contains(&slot) => Some(Fault::Circle),
             None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => None,
             None if lines.is_answer(slot) => Some(Fault::Null),
-            None if unlinked && head.kind == EntryKind::User => Some(Fault::NullPrompt),
+            None if unlinked => Some(Fault::Unlinked),
             _ => None,
         };
         broken.extend(fault.map(|fault| (slot, fault)));
@@ -111,7 +111,7 @@ fn mend(
     parent: Option<Slot>,
     confidence: Confidence,
 ) -> Result<Option<Mend>> {
-    if parent.is_none() && matches!(fault, Fault::Null | Fault::NullPrompt) {
+    if parent.is_none() && matches!(fault, Fault::Null | Fault::Unlinked) {
         return Ok(None);
     }
     let target = match parent {
@@ -131,16 +131,19 @@ fn mend(
             LOST_IN_CIRCLES,
             Confidence::Certain,
         ),
-        Fault::Null | Fault::NullPrompt => (
+        Fault::Null | Fault::Unlinked => (
             ProblemKind::LostBranch,
-            format!("hang it below {target}: an answer never begins a conversation"),
+            match fault {
+                Fault::Unlinked => format!("hang it below {target}: the file has lost its links"),
+                _ => format!("hang it below {target}: an answer never begins a conversation"),
+            },
             STOP_AT_GAPS,
-            if fault == Fault::NullPrompt { Confidence::Likely } else { Confidence::Certain },
+            if fault == Fault::Unlinked { Confidence::Likely } else { Confidence::Certain },
         ),
     };
     let mut mend = lines.mend(problem, slot, confidence.max(floor), does);
     // Where the newest client finds the same neighbour by itself, only the others need it.
-    if bridged && !matches!(fault, Fault::Null | Fault::NullPrompt) {
+    if bridged && !matches!(fault, Fault::Null | Fault::Unlinked) {
         mend.helps = helps;
     }
     let id = parent.and_then(|parent| lines.id(parent));

@@ -117,10 +117,21 @@ fn children_of_one_missing_parent_stay_together() {
 
 #[test]
 fn a_file_without_links_gets_them_all_back() {
-    let lines: Vec<String> = base().iter().map(|line| reparent(line, "null")).collect();
+    let mut whole = base();
+    whole.insert(2, line("attachment", "at", Some("a1"), 3, r#""attachment":{"type":"date"}"#));
+    let lines: Vec<String> = whole.iter().map(|line| reparent(line, "null")).collect();
     let bytes = file(&lines);
     assert!(sent(&bytes).len() < 3);
     assert_eq!(sent(&mended(&bytes)), sent(&file(&base())));
+}
+
+#[test]
+fn a_stray_answer_below_a_call_that_waits_is_its_answer() {
+    let mut lines = base();
+    lines[6] = lines[6].replace("\"t2\"", "\"nobody\"");
+    let bytes = file(&lines);
+    assert_eq!(found(&bytes).iter().map(|mend| mend.confidence).collect::<Vec<_>>(), [Confidence::Certain]);
+    assert_eq!(mended(&bytes), file(&base()));
 }
 
 #[test]
