@@ -18,6 +18,7 @@ mod reader;
 mod registry;
 mod repair;
 mod spoken;
+mod twin_calls;
 
 pub mod claude;
 pub mod clinvoker;

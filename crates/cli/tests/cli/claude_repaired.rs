@@ -233,6 +233,24 @@ fn the_branch_that_a_second_client_left_is_taken_up_once_it_is_chosen() {
     assert!(words.iter().any(|word| !holds(&before, word)), "{before:?}");
 }
 
+#[test]
+fn a_broken_image_is_sent_with_every_request_until_repair_leaves_it_out() {
+    let Some(client) = ClaudeClient::require_or_skip() else { return };
+    let Some((id, bytes)) = capture("checkpoint") else { return };
+    let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let line = &mut lines[line_of(&bytes, 0, |line| line["message"]["content"][0]["type"] == "tool_result")];
+    let mut result: Value = serde_json::from_slice(line).unwrap();
+    let source = serde_json::json!({"type": "base64", "media_type": "image/png", "data": "bm90IGFuIGltYWdl"});
+    result["message"]["content"][0]["content"] = serde_json::json!([{"type": "image", "source": source}]);
+    *line = format!("{result}\n").into_bytes();
+    let desk = desk(&client, &id, &lines.concat());
+    let sent = |session: &str, probe| serde_json::to_string(&resume(&desk, session, probe, false)).unwrap();
+    let session = repair(&desk, &id, &[]);
+    let after = sent(&session, PROBE);
+    assert!(after.contains("an image was left out by repair") && !after.contains("bm90IGFuIGltYWdl"), "{after}");
+    assert!(sent(&id, "PROBE-BEFORE").contains("bm90IGFuIGltYWdl"), "the original stays as it was");
+}
+
 /// What was said on the way from a line up to the first.
 fn words_up_from(bytes: &[u8], end: &str) -> Vec<String> {
     let records = scanner::records(bytes, &scanner::is_claude);

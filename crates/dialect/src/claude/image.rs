@@ -51,7 +51,8 @@ pub(super) fn flaw(kind: &str, data: &str) -> Option<Flaw> {
         return Some(Flaw::OtherKind);
     }
     let side = |at: usize| head.get(at..at + 4).map(|it| it.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
-    let is_long = kind == "image/png" && [side(16), side(20)].iter().flatten().any(|side| *side > LONGEST_SIDE);
+    let is_long =
+        head.get(12..16) == Some(b"IHDR") && [side(16), side(20)].iter().flatten().any(|side| *side > LONGEST_SIDE);
     (is_long || data.len() > LARGEST).then_some(Flaw::TooLarge)
 }
 

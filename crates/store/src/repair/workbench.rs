@@ -167,13 +167,20 @@ impl<'a> Workbench<'a> {
         mends.extend(self.of_dialect(session, Repair::Append)?);
         mends.extend(self.of_dialect(session, Repair::Fork)?);
         mends.extend(bytes::not_utf8(session)?);
-        let is_wanted = |mend: &Mend| {
-            wanted.iter().any(|step| {
-                (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
-                    && step.entry == self.label(session, mend)
-            })
+        let is_it = |step: &RepairStep, mend: &Mend| {
+            (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
+                && step.does == mend.does
+                && step.entry == self.label(session, mend)
         };
-        mends.retain(is_wanted);
+        if let Some(step) = wanted.iter().find(|step| !mends.iter().any(|mend| is_it(step, mend))) {
+            return Err(Error::new(ErrorKind::Conflict, format!("step {} follows from other steps", step.number))
+                .because("it is about what they leave")
+                .hinting(format!(
+                    "take those before it first; `boswell repair {}` numbers them",
+                    session.reference()
+                )));
+        }
+        mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));
         let accepted = accept(&mends);
         let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
         Ok(Worked {

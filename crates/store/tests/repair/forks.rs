@@ -80,3 +80,24 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     bench.runner.undo(&done.in_place.unwrap().id).unwrap();
     assert!(bench.bytes() == broken);
 }
+
+#[test]
+fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
+    let made = claude::file(claude::Shape::ToolUse, "/p", 3);
+    let is_answer = |line: &[u8]| String::from_utf8_lossy(line).contains("\"tool_use_id\":");
+    let lines: Vec<&[u8]> = made.bytes().split_inclusive(|byte| *byte == b'\n').collect();
+    let broken: Vec<u8> = lines.iter().filter(|line| !is_answer(line)).flat_map(|line| line.to_vec()).collect();
+    let bench = Bench::new(&Claude, &made, &broken);
+    let unknown = |bytes: &[u8]| String::from_utf8_lossy(bytes).matches("is not in the session's file").count();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
+    let alike: Vec<usize> =
+        plan.steps.iter().filter(|step| step.problem.word() == "missing_result").map(|step| step.number).collect();
+    assert!(alike.len() >= 2, "{plan:?}");
+    for steps in [&alike[1..2], &alike[..2]] {
+        let request = RepairRequest { steps: steps.to_vec(), ..RepairRequest::default() };
+        let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
+        let (operation, id) = done.fork.unwrap();
+        assert_eq!(unknown(&std::fs::read(bench.made(&id)).unwrap()), steps.len());
+        bench.runner.undo(&operation.id).unwrap();
+    }
+}

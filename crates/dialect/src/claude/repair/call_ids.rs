@@ -1,103 +1,57 @@
-//! Calls of one branch that bear one id: the provider takes neither, and the newest client drops the second.
+//! Calls of one branch that bear one id: the newest client drops the second.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use boswell_model::json::{Json, Raw};
+use boswell_model::json::Raw;
 use boswell_model::{Name, ProblemKind, Result, Slot};
 
 use super::super::tip;
 use super::{Lines, reached};
-use crate::{Confidence, Mend, Pair};
+use crate::twin_calls::{self, TwinCalls};
+use crate::{Mend, Pair};
 
-/// Later calls get ids of their own, and so do the answers that hang below them. A call whose own answer names a call that nobody made
-/// gets that id: it is the one that it had. One mend a line.
+/// One mend a line. The same call may stand on another branch, where nobody is bothered by it.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let twins = twins(lines)?;
-    if twins.is_empty() {
+    let mut seen: HashSet<Name> = HashSet::new();
+    let is_twin = |pair: &Pair| matches!(pair, Pair::Call(call) if !seen.insert(*call));
+    if !lines.mending.pairs.iter().map(|(_, pair)| pair).any(is_twin) {
         return Ok(());
     }
-    let mut called: HashSet<Name> = HashSet::new();
-    let mut answers: HashMap<Slot, Vec<(Slot, Name)>> = HashMap::new();
-    for (slot, pair) in lines.mending.pairs.iter().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
-        match pair {
-            Pair::Call(call) => drop(called.insert(*call)),
-            Pair::Answer(call) => {
-                if let Some(above) = lines.parent(*slot) {
-                    answers.entry(above).or_default().push((*slot, *call));
-                }
-            }
+    let reached: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?.into_iter().collect();
+    let counts = |(slot, _): &&(Slot, Pair)| lines.stands_for_its_id(*slot);
+    let all: Vec<(Slot, Pair)> = lines.mending.pairs.iter().filter(counts).copied().collect();
+    let branch: Vec<(Slot, Pair)> = all.iter().filter(|(slot, _)| reached.contains(slot)).copied().collect();
+    let mut below: HashMap<Slot, Vec<(Slot, Name)>> = HashMap::new();
+    for (slot, pair) in &all {
+        if let (Pair::Answer(call), Some(above)) = (pair, lines.parent(*slot)) {
+            below.entry(above).or_default().push((*slot, *call));
         }
     }
-    for (slot, calls) in twins {
-        let below = answers.get(&slot).map(Vec::as_slice).unwrap_or_default();
-        mends.push(mend(lines, slot, &calls, below, &called)?);
+    let new_id = || format!("toolu_{}", lines.mending.chance.uuid_v4().replace('-', ""));
+    let below = |slot: Slot| below.get(&slot).cloned().unwrap_or_default();
+    for twins in twin_calls::find(&branch, &all, &lines.view.log.names, below, new_id) {
+        mends.push(mend(lines, twins)?);
     }
     Ok(())
 }
 
-/// For each line of the branch the calls in it whose id was used before, with which of the calls of that id in the line they are.
-fn twins(lines: &Lines<'_>) -> Result<BTreeMap<Slot, Vec<(Name, usize)>>> {
-    let mut count: HashMap<Name, usize> = HashMap::new();
-    let calls = || {
-        lines.mending.pairs.iter().filter_map(|(slot, pair)| match pair {
-            Pair::Call(call) if lines.stands_for_its_id(*slot) => Some((*slot, *call)),
-            _ => None,
-        })
-    };
-    calls().for_each(|(_, call)| *count.entry(call).or_default() += 1);
-    let mut twins: BTreeMap<Slot, Vec<(Name, usize)>> = BTreeMap::new();
-    if count.values().all(|count| *count == 1) {
-        return Ok(twins);
-    }
-    // The same call may stand on another branch, where nobody is bothered by it.
-    let branch: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?.into_iter().collect();
-    let mut used: HashSet<Name> = HashSet::new();
-    let mut in_line: HashMap<(Slot, Name), usize> = HashMap::new();
-    for (slot, call) in calls().filter(|(slot, _)| branch.contains(slot)) {
-        let nth = in_line.entry((slot, call)).or_default();
-        if !used.insert(call) {
-            twins.entry(slot).or_default().push((call, *nth));
-        }
-        *nth += 1;
-    }
-    Ok(twins)
-}
-
-fn mend(
-    lines: &Lines<'_>,
-    slot: Slot,
-    calls: &[(Name, usize)],
-    below: &[(Slot, Name)],
-    called: &HashSet<Name>,
-) -> Result<Mend> {
+fn mend(lines: &Lines<'_>, twins: TwinCalls) -> Result<Mend> {
     let names = &lines.view.log.names;
-    let mut strays = below.iter().rev().filter(|(_, call)| !called.contains(call));
-    let mut line = lines.view.payload(slot)?.into_owned();
+    let mut line = lines.view.payload(twins.slot)?.into_owned();
     let mut answers: BTreeMap<Slot, Vec<u8>> = BTreeMap::new();
-    let mut confidence = Confidence::Certain;
-    for (call, nth) in calls.iter().rev() {
-        let old = names.text(*call);
-        if let Some((_, own)) = strays.next() {
-            line = renamed(&line, "id", old, *nth, names.text(*own));
-            continue;
-        }
-        let new = format!("toolu_{}", lines.mending.chance.uuid_v4().replace('-', ""));
-        line = renamed(&line, "id", old, *nth, &new);
-        match below.iter().filter(|(_, name)| name == call).nth(*nth) {
-            Some((answer, _)) => {
-                let record = match answers.remove(answer) {
-                    Some(record) => record,
-                    None => lines.view.payload(*answer)?.into_owned(),
-                };
-                answers.insert(*answer, renamed(&record, "tool_use_id", old, 0, &new));
-            }
-            // Whether another answer is meant for it, nothing says: that its own is not known is said next.
-            None => confidence = Confidence::Likely,
+    for call in &twins.renamed {
+        let old = names.text(call.old);
+        line = renamed(&line, "id", old, call.nth, &call.new);
+        if let Some(answer) = call.answer {
+            let record = match answers.remove(&answer) {
+                Some(record) => record,
+                None => lines.view.payload(answer)?.into_owned(),
+            };
+            answers.insert(answer, renamed(&record, "tool_use_id", old, 0, &call.new));
         }
     }
-    let does = "give it an id of its own, and the answer below it the same".to_owned();
-    let mut mend = lines.mend(ProblemKind::DuplicateCall, slot, confidence, does);
-    mend.splices.push(lines.replaced(slot, line));
+    let mut mend = lines.mend(ProblemKind::DuplicateCall, twins.slot, twins.confidence, twin_calls::DOES.to_owned());
+    mend.splices.push(lines.replaced(twins.slot, line));
     mend.splices.extend(answers.into_iter().map(|(answer, record)| lines.replaced(answer, record)));
     Ok(mend)
 }
@@ -106,8 +60,8 @@ fn mend(
 pub(super) fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
     let ids = content.iter().flat_map(Raw::items).filter_map(|block| block.get(key));
-    let Some(id) = ids.filter(|id| id.is(old)).nth(nth) else { return record.to_vec() };
-    let at = id.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr());
-    let (before, after) = (record.get(..at), record.get(at + id.bytes().len()..));
-    [before.unwrap_or_default(), &Json::from(new).to_bytes(), after.unwrap_or_default()].concat()
+    match ids.filter(|id| id.is(old)).nth(nth) {
+        Some(id) => twin_calls::put_id(record, &id, new),
+        None => record.to_vec(),
+    }
 }
