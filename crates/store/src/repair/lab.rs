@@ -107,10 +107,14 @@ fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &d
         ProblemKind::DuplicateCall,
         ProblemKind::RefusedBlock,
     ];
-    let after: BTreeSet<String> =
-        scanner::records(&mended.forked, is_record).iter().map(|record| core(record)).collect();
-    let lost = before.iter().filter(|record| !after.contains(&core(record))).count();
-    assert!(lost == 0 || told.iter().any(|kind| mended.changed.contains(kind)), "{}: {lost} lost in the fork", note());
+    let lines: BTreeSet<&[u8]> = mended.forked.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+    let mut changed = before.iter().filter(|record| !lines.contains(record.as_slice())).peekable();
+    if changed.peek().is_some() && !told.iter().any(|kind| mended.changed.contains(kind)) {
+        let after: BTreeSet<String> =
+            scanner::records(&mended.forked, is_record).iter().map(|record| core(record)).collect();
+        let lost = changed.filter(|record| !after.contains(&core(record))).count();
+        assert!(lost == 0, "{}: {lost} lost in the fork", note());
+    }
     let again = repair(dialect, &mended.forked, goals).unwrap_or_else(|error| panic!("{} again: {error}", note()));
     assert!(again.forked == mended.forked, "{}: a second repair changes something", note());
     true
@@ -169,15 +173,13 @@ fn pi_sessions() -> Vec<Vec<u8>> {
 
 #[test]
 fn no_damage_of_a_claude_session_costs_a_record_and_repair_is_idempotent() {
-    let (count, refused) = lab(&Claude, &claude_sessions(), &[], 900);
-    eprintln!("TMP {count} {refused:#?}");
+    let (count, refused) = lab(&Claude, &claude_sessions(), &[], 1_400);
     assert!(count >= 10_000 && refused.len() * 200 < count, "of {count} refused: {refused:#?}");
 }
 
 #[test]
 fn no_damage_of_a_pi_session_costs_a_record_and_repair_is_idempotent() {
-    let (count, refused) = lab(&Pi::PI, &pi_sessions(), &[], 900);
-    eprintln!("TMP {count} {refused:#?}");
+    let (count, refused) = lab(&Pi::PI, &pi_sessions(), &[], 2_000);
     assert!(count >= 10_000 && refused.len() * 200 < count, "of {count} refused: {refused:#?}");
 }
 

@@ -73,7 +73,8 @@ fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
         path.push(slot);
         let before = || {
             let head = view.log.head(slot).filter(|head| head.kind == EntryKind::Compaction)?;
-            head.parent.and_then(|parent| chain.line(parent)).filter(|parent| chain.is_alive(*parent))
+            let named = chain.line(head.parent?).filter(|parent| chain.is_alive(*parent));
+            named.or_else(|| chain.bridge(slot))
         };
         next = chain.parent(slot).or_else(before);
     }

@@ -329,3 +329,22 @@ fn a_title_out_of_the_clients_sight_is_said_again_at_the_end() {
     lines.push(title);
     assert_eq!(found(&file(&lines)), [], "one in sight is enough");
 }
+
+#[test]
+fn what_came_before_a_compaction_is_not_lost_with_the_line_that_it_names() {
+    let rest = r#""subtype":"compact_boundary","logicalParentUuid":"gone","compactMetadata":{}"#;
+    let mut lines = base();
+    lines.push(line("system", "b1", None, 11, rest));
+    lines.push(user("s1", Some("b1"), 12, "SUM"));
+    let bytes = file(&lines);
+    let read = read_bytes(&bytes);
+    let payloads = Bytes(&bytes);
+    let view = read.view(&payloads);
+    assert_eq!(Claude.reached(&view, Claude.tip(&view).unwrap()).unwrap().len(), lines.len());
+    let mends = found(&bytes);
+    assert_eq!(mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(), [readers::STOP_AT_GAPS]);
+    let after = mended(&bytes);
+    assert_eq!(parent_of(&after, "b1").as_deref(), Some("a5"));
+    assert_eq!(found(&after), []);
+    assert_eq!(sent(&after), sent(&bytes), "the compaction still cuts");
+}
