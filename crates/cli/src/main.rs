@@ -10,6 +10,7 @@ mod failure;
 mod fate;
 mod ghosts;
 mod history;
+mod installed;
 mod keep_state;
 mod library;
 mod machine;

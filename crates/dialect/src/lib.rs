@@ -19,6 +19,7 @@ mod reader;
 mod registry;
 mod repair;
 mod spoken;
+mod twin_calls;
 
 pub mod claude;
 pub mod clinvoker;

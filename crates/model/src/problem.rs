@@ -60,6 +60,12 @@ pub enum ProblemKind {
     StaleLock,
     /// The agent is about to delete the session.
     LostSoon,
+    /// A block that no provider takes: every request that holds it fails.
+    RefusedBlock,
+    /// A title that stands where its agent no longer looks for it.
+    LostTitle,
+    /// Calls made at once, which some readers follow only in part. Not damage: the file is as its agent writes it.
+    ParallelCalls,
 }
 
 impl ProblemKind {
@@ -93,15 +99,25 @@ impl ProblemKind {
             ProblemKind::OrphanedFile => "orphaned_file",
             ProblemKind::StaleLock => "stale_lock",
             ProblemKind::LostSoon => "lost_soon",
+            ProblemKind::RefusedBlock => "refused_block",
+            ProblemKind::LostTitle => "lost_title",
+            ProblemKind::ParallelCalls => "parallel_calls",
         }
+    }
+
+    /// Whether something is broken. What is as its agent writes it is changed only for readers that are named.
+    pub fn is_damage(self) -> bool {
+        self != ProblemKind::ParallelCalls
     }
 
     /// What kind of repair would help.
     pub fn repair(self) -> Repair {
         match self {
-            ProblemKind::LostBranch | ProblemKind::StaleIndex | ProblemKind::PendingChange | ProblemKind::LateLines => {
-                Repair::Append
-            }
+            ProblemKind::LostBranch
+            | ProblemKind::StaleIndex
+            | ProblemKind::PendingChange
+            | ProblemKind::LateLines
+            | ProblemKind::LostTitle => Repair::Append,
             ProblemKind::TornTail
             | ProblemKind::NotJson
             | ProblemKind::GluedRecords
@@ -112,6 +128,9 @@ impl ProblemKind {
             | ProblemKind::DuplicateId
             | ProblemKind::MissingResult
             | ProblemKind::OrphanResult
+            | ProblemKind::DuplicateCall
+            | ProblemKind::RefusedBlock
+            | ProblemKind::ParallelCalls
             | ProblemKind::BadHeader
             | ProblemKind::MissingId
             | ProblemKind::InvalidUtf8 => Repair::Fork,

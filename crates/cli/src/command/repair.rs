@@ -8,6 +8,7 @@ use boswell_model::{Repair, Result, SessionRef};
 use boswell_store::{NoteKind, Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
 use clap::Args;
 
+use crate::installed;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
@@ -44,10 +45,16 @@ pub(crate) struct RepairArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
     let level = if args.likely { Confidence::Likely } else { Confidence::Certain };
-    let request =
-        RepairRequest { level, goals: args.goals.clone(), steps: args.steps.clone(), in_place: args.in_place };
+    let mut request = RepairRequest {
+        level,
+        goals: args.goals.clone(),
+        installed: None,
+        steps: args.steps.clone(),
+        in_place: args.in_place,
+    };
     if !args.apply {
         let found = machine.resolve(&args.session)?;
+        request.installed = installed::version(&machine.env, found.store.dialect().name());
         let mut out = Output::paged(machine);
         let store = machine.planning(found.store.clone());
         let plan = match &machine.home {
@@ -62,6 +69,7 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let found = machine.resolve_for_writing(&args.session)?;
+    request.installed = installed::version(&machine.env, found.store.dialect().name());
     if let Some(before) = machine.notes()?.of(&reference(&found)).repaired_as
         && args.steps.is_empty()
         && found.store.find(&before).is_ok()

@@ -47,7 +47,7 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
 }
 
 /// When a process was started, in the kernel's words.
-fn start_of(pid: u32) -> String {
+pub(crate) fn start_of(pid: u32) -> String {
     let stat = String::from_utf8(disk::read(std::path::Path::new(&format!("/proc/{pid}/stat")))).unwrap();
     stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned()
 }

@@ -10,6 +10,7 @@ mod claude_desk;
 mod claude_files;
 mod claude_kept;
 mod claude_moved;
+mod claude_repaired;
 mod claude_together;
 mod claude_writing;
 mod corpus;

@@ -4,7 +4,8 @@ use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
 use boswell_testkit::{Made, Rng, disk};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, finish};
+use crate::claude_together::start_of;
 
 fn plant(bench: &Bench, folder: &str, made: &Made, bytes: &[u8]) -> String {
     let path = made.write_to(&bench.home().join(folder));
@@ -73,4 +74,54 @@ fn readers_that_still_lose_something_are_named() {
     let unknown = bench.run(["repair", &path, "--for", "netscape"]).ends(2);
     assert!(unknown.stderr.contains("known are 2.1.17"), "{unknown:?}");
     bench.run(["--read-only", "repair", &path, "--apply"]).ends(2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_is_in_use_is_not_repaired() {
+    let bench = Bench::new();
+    let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
+    let bytes = broken(&made, &[Damage::GluedRecords]);
+    let path = plant(&bench, ".claude", &made, &bytes);
+    let held = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let refused = bench.run(["repair", &path, "--apply"]).ends(3);
+    assert!(refused.stderr.contains(&format!("pid {}", std::process::id())), "{refused:?}");
+    assert!(refused.stderr.contains("hint: end the agent first"), "{refused:?}");
+    bench.run(["repair", &path, "--apply", "--step", "1"]).ends(3);
+    bench.run(["repair", &path]).ends(0);
+    drop(held);
+
+    // A client between two turns has nothing open; its registry says that it is there.
+    let register = |start: &str| {
+        let entry = format!(r#"{{"pid":{},"sessionId":"{}","procStart":"{start}"}}"#, std::process::id(), made.id);
+        bench.plant(&format!(".claude/sessions/{}.json", std::process::id()), entry.as_bytes());
+    };
+    register(&start_of(std::process::id()));
+    bench.run(["repair", &path, "--apply"]).ends(3);
+    assert_eq!(disk::read(path.as_ref()), bytes, "nothing was written");
+    register("1");
+    let _reader = std::fs::File::open(&path).unwrap();
+    bench.run(["repair", &path, "--apply"]).ends(0);
+    assert_eq!(disk::read(path.as_ref()), made.bytes(), "who only reads is in nobody's way");
+}
+
+#[test]
+fn the_client_that_is_installed_is_served_without_being_started() {
+    let bench = Bench::new();
+    let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
+    let path = plant(&bench, ".claude", &made, &broken(&made, &[Damage::PhantomParent]));
+    let is_mended = |program: &str| {
+        let mut command = bench.command(["repair", &path, "--json"]);
+        command.env("PATH", bench.home().join(program));
+        finish(command).ends(0).of_type("step").iter().any(|step| step["taken"] == true)
+    };
+    // None of these is a program: whoever starts one of them fails.
+    bench.plant("package/package.json", br#"{"name":"c","version":"2.1.50"}"#);
+    bench.plant("package/bin/claude", b"never started");
+    bench.plant("share/versions/2.1.325", b"never started");
+    std::fs::create_dir_all(bench.home().join("bin")).unwrap();
+    std::os::unix::fs::symlink("../share/versions/2.1.325", bench.home().join("bin/claude")).unwrap();
+    assert!(is_mended("package/bin"), "2.1.50 stops at the gap");
+    assert!(!is_mended("bin"), "2.1.325 does not");
+    assert!(!is_mended("nowhere"));
 }

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, ProblemKind, Result, SessionView, Slot, Tip,
+    View,
 };
 
 use super::pairing::pairs;
 use super::{
     branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index,
-    orphans, plan, recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip, view,
+    orphans, plan, recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip,
+    title_window, view,
 };
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
@@ -144,7 +146,13 @@ impl Dialect for Claude {
     }
 
     fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        check::check(view, problems)
+        check::check(view, problems)?;
+        if let Some((slot, _)) = title_window::lost(view)? {
+            let line = view.log.head(slot).map(|head| u64::from(head.line));
+            let detail = "the title stands where the client no longer looks for it".to_owned();
+            problems.push(Problem { kind: ProblemKind::LostTitle, line, slot: Some(slot), detail });
+        }
+        Ok(())
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {

@@ -17,6 +17,7 @@ mod encode;
 mod fold;
 mod fork;
 mod head;
+mod image;
 mod metadata;
 mod move_project;
 mod native_index;
@@ -35,6 +36,7 @@ mod spoken;
 mod stand;
 mod subagents;
 mod tip;
+mod title_window;
 mod view;
 
 #[cfg(test)]

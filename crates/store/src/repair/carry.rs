@@ -142,7 +142,8 @@ fn in_place(bench: &Workbench<'_>, worked: &Worked, steps: &mut Vec<super::Repai
     if worked.patch.is_unchanged(len) {
         return Ok(plan);
     }
-    verify::verify(session, &bench.session(&worked.patch)?, worked.changed)?;
+    let mended = bench.session(&worked.patch)?;
+    verify::verify(session, &mended, worked.changed)?;
     steps.clone_from(&worked.steps);
     let key = key(bench);
     plan = plan.requiring(unchanged(session, &key)).requiring(Precondition::NotLive { key: key.clone() });
@@ -165,7 +166,7 @@ fn forked(store: &Store, bench: &Workbench<'_>, worked: &Worked) -> Result<(Plan
     verify::verify(session, &mended, worked.changed)?;
     let from = key(bench);
     let original = session.path().unwrap_or(&from).to_owned();
-    let Some(place) = dialect.repaired_fork(&bench.mending(&mended), &original)? else {
+    let Some(place) = dialect.repaired_fork(&mended.mending(store.chance()), &original)? else {
         return Err(Error::new(ErrorKind::Unsupported, format!("no fork of {} can be made", session.reference()))
             .hinting("change it in place, one step at a time: `--step N --in-place --apply`"));
     };

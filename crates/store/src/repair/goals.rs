@@ -3,18 +3,28 @@
 use boswell_dialect::{Dialect, KnownReader};
 use boswell_model::{Error, ErrorKind, Result};
 
-/// The readers that a plan serves: the version that wrote the file, everything newer, and those asked for.
-pub(super) fn goals(dialect: &dyn Dialect, written_by: Option<&str>, asked: &[String]) -> Result<Vec<&'static str>> {
+use super::RepairRequest;
+
+/// The readers that a plan serves: the version that wrote the file, everything newer, the one that is installed, and those asked
+/// for.
+pub(super) fn goals(
+    dialect: &dyn Dialect,
+    written_by: Option<&str>,
+    request: &RepairRequest,
+) -> Result<Vec<&'static str>> {
+    let asked = &request.goals;
     let readers = dialect.readers();
     let versions: Vec<[u32; 3]> = readers.iter().filter_map(|reader| reader.version).collect();
     let wrote = written_by.and_then(version);
     // The newest known version that is no newer than the writer; an unknown writer is taken for the newest.
+    let nearest = |to: [u32; 3]| versions.iter().rev().find(|version| **version <= to).or(versions.first());
     let from = match wrote {
-        Some(wrote) => versions.iter().rev().find(|version| **version <= wrote).or(versions.first()),
+        Some(wrote) => nearest(wrote),
         None => versions.last(),
     };
+    let installed = request.installed.as_deref().and_then(version).and_then(nearest);
     let is_own = |reader: &KnownReader| match (reader.version, from) {
-        (Some(version), Some(from)) => version >= *from,
+        (Some(version), Some(from)) => version >= *from || installed == Some(&version),
         (None, None) => true,
         _ => false,
     };
@@ -49,7 +59,18 @@ mod tests {
 
     fn names(written_by: Option<&str>, asked: &[&str]) -> Vec<&'static str> {
         let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
-        goals(&Claude, written_by, &asked).unwrap()
+        goals(&Claude, written_by, &RepairRequest { goals: asked, ..RepairRequest::default() }).unwrap()
+    }
+
+    #[test]
+    fn an_older_client_that_is_installed_is_a_goal_too() {
+        let with = |installed: &str| {
+            let request = RepairRequest { installed: Some(installed.to_owned()), ..RepairRequest::default() };
+            goals(&Claude, Some("2.1.325"), &request).unwrap()
+        };
+        assert_eq!(with("2.1.64"), ["2.1.50", "2.1.325"]);
+        assert_eq!(with("2.1.400"), ["2.1.325"]);
+        assert_eq!(with("nightly"), ["2.1.325"]);
     }
 
     #[test]
@@ -64,7 +85,9 @@ mod tests {
 
     #[test]
     fn an_unknown_goal_is_an_error_that_names_the_known_ones() {
-        let error = goals(&Claude, None, &["netscape".to_owned()]).unwrap_err();
+        let error =
+            goals(&Claude, None, &RepairRequest { goals: vec!["netscape".to_owned()], ..RepairRequest::default() })
+                .unwrap_err();
         assert!(error.hint().is_some_and(|hint| hint.contains("2.1.50, ")), "{error}");
     }
 }

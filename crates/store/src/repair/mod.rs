@@ -12,13 +12,14 @@ mod goals;
 mod lab;
 mod late;
 mod patched;
+mod stage;
 mod verify;
 mod workbench;
 
 use boswell_dialect::{Confidence, Located};
 use boswell_model::{ProblemKind, Repair, Result};
 
-use crate::{Operation, Store};
+use crate::{Operation, Runner, Store};
 use workbench::Workbench;
 
 pub use late::LateTable;
@@ -31,6 +32,8 @@ pub struct RepairRequest {
     pub level: Confidence,
     /// Readers that are to lose nothing, besides the version that wrote the file and newer ones.
     pub goals: Vec<String>,
+    /// The version of the agent that is installed, which is to lose nothing either.
+    pub installed: Option<String>,
     /// Takes exactly these steps, by their numbers, whatever their confidence.
     pub steps: Vec<usize>,
     /// Changes records in place instead of into a fork; one step at a time.
@@ -39,7 +42,13 @@ pub struct RepairRequest {
 
 impl Default for RepairRequest {
     fn default() -> Self {
-        RepairRequest { level: Confidence::Certain, goals: Vec::new(), steps: Vec::new(), in_place: false }
+        RepairRequest {
+            level: Confidence::Certain,
+            goals: Vec::new(),
+            installed: None,
+            steps: Vec::new(),
+            in_place: false,
+        }
     }
 }
 
@@ -116,13 +125,13 @@ pub struct Repaired {
 
 impl Store {
     /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines that were written late: see
-    /// [`Runner::repair_plan`](crate::Runner::repair_plan).
+    /// [`Runner::repair_plan`].
     pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
         Workbench::new(self, located, request, Vec::new())?.plan()
     }
 }
 
-impl crate::Runner {
+impl Runner {
     /// What repairing a session would do, with lines that an agent wrote late. Takes no lock and writes nothing.
     pub fn repair_plan(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
         let late = self.late_table()?.lines(store, located).to_vec();

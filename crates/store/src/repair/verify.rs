@@ -1,10 +1,10 @@
 //! Whether a mended session is better than the one before, or at least as good.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use boswell_model::{Error, ErrorKind, Flags, Result, Slot, Tip};
 
+use super::stage::Stage;
 use crate::Session;
 
 /// Conversation entries that the agent reaches, and those in the file.
@@ -24,15 +24,14 @@ fn is_conversation(session: &Session, slot: Slot) -> bool {
 }
 
 /// Fails if a record is gone that was not one of `changed`, or if the agent reaches less.
-pub(super) fn verify(before: &Session, after: &Session, changed: usize) -> Result<()> {
-    let kept = records(after)?;
-    let gone = records(before)?.difference(&kept).count();
+pub(super) fn verify(before: &Stage, after: &Stage, changed: usize) -> Result<()> {
+    let gone = before.records()?.difference(after.records()?).count();
     if gone > changed {
         return Err(Error::new(ErrorKind::Internal, "the repair was not carried out: its result would not be better")
             .because(format!("{gone} records would be gone, and {changed} were to change"))
             .hinting("take fewer steps with `--step N`, and please report this"));
     }
-    let ((was, _), (is, _)) = (reach(before)?, reach(after)?);
+    let ((was, _), (is, _)) = (before.reach()?, after.reach()?);
     // A record that came back can be where the conversation stands; then what led to its old place must still lead there.
     if is < was && !is_whole(after)? && reach_of_old_tip(before, after)? < was {
         return Err(Error::new(ErrorKind::Conflict, "the steps alone would cut the conversation")
@@ -56,17 +55,4 @@ fn reach_of_old_tip(before: &Session, after: &Session) -> Result<u64> {
     let label = before.tip()?.slot().map(|slot| before.log().label(slot).into_owned());
     let Some(slot) = label.and_then(|label| after.log().find(&label)) else { return Ok(0) };
     reach_from(after, Tip::At(slot))
-}
-
-fn records(session: &Session) -> Result<HashSet<u64>> {
-    let view = session.view();
-    session
-        .log()
-        .slots()
-        .map(|slot| {
-            let mut hasher = DefaultHasher::new();
-            view.payload(slot)?.hash(&mut hasher);
-            Ok(hasher.finish())
-        })
-        .collect()
 }

@@ -1,15 +1,21 @@
 //! Puts mends together, round by round, on a patched view of the file.
 
-use boswell_dialect::{Confidence, Depth, Located, Mend, Mending, Patch, Splice};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use boswell_dialect::{Confidence, Depth, Located, Mend, Patch, Splice};
 use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
 
 use super::bytes::Keep;
 use super::patched::Patched;
+use super::stage::Stage;
 use super::{RepairPlan, RepairRequest, RepairStep, StillLost, bytes, goals, late, verify};
 use crate::{Session, Store};
 
 /// Mends can bring others forth, but not for ever.
 const MOST_ROUNDS: usize = 16;
+/// How many stages are kept: the one that is worked on, and the one that it is compared with.
+const MOST_STAGES: usize = 2;
 
 /// A session on the bench.
 pub(super) struct Workbench<'a> {
@@ -18,7 +24,8 @@ pub(super) struct Workbench<'a> {
     request: &'a RepairRequest,
     late: Vec<Vec<u8>>,
     /// The session as it is.
-    pub(super) original: Session,
+    pub(super) original: Rc<Stage>,
+    stages: RefCell<Vec<(Patch, Rc<Stage>)>>,
     goals: Vec<&'static str>,
 }
 
@@ -45,10 +52,11 @@ impl<'a> Workbench<'a> {
                     "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
                 ));
         }
-        let original = store.read(located, Depth::Pairs)?;
-        let goals = goals::goals(store.dialect(), original.facts().agent_version.as_deref(), &request.goals)?;
-        let bench = Workbench { store, located, request, late, original, goals };
-        if let Some(why) = store.dialect().exclusive(&bench.mending(&bench.original), &bench.goals)?
+        let original = Rc::new(Stage::of(store.read(located, Depth::Pairs)?));
+        let goals = goals::goals(store.dialect(), original.facts().agent_version.as_deref(), request)?;
+        let bench = Workbench { store, located, request, late, original, stages: RefCell::default(), goals };
+        let mending = bench.original.mending(store.chance());
+        if let Some(why) = store.dialect().exclusive(&mending, &bench.goals)?
             && !request.goals.is_empty()
         {
             return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
@@ -64,7 +72,7 @@ impl<'a> Workbench<'a> {
         let placed = self.in_place(whole)?;
         let changed = self.settled(placed.patch)?;
         let after = self.session(&changed.patch)?;
-        let (reachable, total) = verify::reach(&self.original)?;
+        let (reachable, total) = self.original.reach()?;
         let mut steps = placed.steps;
         steps.extend(changed.steps);
         steps.iter_mut().enumerate().for_each(|(at, step)| step.number = at + 1);
@@ -72,7 +80,7 @@ impl<'a> Workbench<'a> {
             still_lost: self.still_lost(&after)?,
             goals: self.goals.clone(),
             reachable,
-            would_reach: verify::reach(&after)?.0,
+            would_reach: after.reach()?.0,
             total,
             steps,
         })
@@ -94,7 +102,7 @@ impl<'a> Workbench<'a> {
     /// parent is missing: then all goes into the fork together.
     pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
         let after = self.session(&placed.patch)?;
-        Ok(verify::reach(&after)?.0 >= verify::reach(&self.original)?.0 || verify::is_whole(&after)?)
+        Ok(after.reach()?.0 >= self.original.reach()?.0 || verify::is_whole(&after)?)
     }
 
     /// What goes into a fork: changes of records, and what cannot stand alone in place.
@@ -159,13 +167,20 @@ impl<'a> Workbench<'a> {
         mends.extend(self.of_dialect(session, Repair::Append)?);
         mends.extend(self.of_dialect(session, Repair::Fork)?);
         mends.extend(bytes::not_utf8(session)?);
-        let is_wanted = |mend: &Mend| {
-            wanted.iter().any(|step| {
-                (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
-                    && step.entry == self.label(session, mend)
-            })
+        let is_it = |step: &RepairStep, mend: &Mend| {
+            (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
+                && step.does == mend.does
+                && step.entry == self.label(session, mend)
         };
-        mends.retain(is_wanted);
+        if let Some(step) = wanted.iter().find(|step| !mends.iter().any(|mend| is_it(step, mend))) {
+            return Err(Error::new(ErrorKind::Conflict, format!("step {} follows from other steps", step.number))
+                .because("it is about what they leave")
+                .hinting(format!(
+                    "take those before it first; `boswell repair {}` numbers them",
+                    session.reference()
+                )));
+        }
+        mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));
         let accepted = accept(&mends);
         let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
         Ok(Worked {
@@ -176,24 +191,25 @@ impl<'a> Workbench<'a> {
     }
 
     /// The session as a patch would leave it.
-    pub(super) fn session(&self, patch: &Patch) -> Result<Session> {
-        let backend = self.store.backend();
+    pub(super) fn session(&self, patch: &Patch) -> Result<Rc<Stage>> {
+        if patch.is_unchanged(self.original.log().bytes) {
+            return Ok(Rc::clone(&self.original));
+        }
+        if let Some((_, stage)) = self.stages.borrow().iter().find(|(known, _)| known == patch) {
+            return Ok(Rc::clone(stage));
+        }
+        let (dialect, backend) = (self.store.dialect(), self.store.backend());
         let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
         let located = Located { size: patch.len(), ..self.located.clone() };
-        Session::over(self.store.dialect(), backend, Box::new(Patched::new(object, patch)), &located, Depth::Pairs)
+        let patched = Box::new(Patched::new(object, patch));
+        let stage = Rc::new(Stage::of(Session::over(dialect, backend, patched, &located, Depth::Pairs)?));
+        let mut stages = self.stages.borrow_mut();
+        stages.insert(0, (patch.clone(), Rc::clone(&stage)));
+        stages.truncate(MOST_STAGES);
+        Ok(stage)
     }
 
-    pub(super) fn mending<'s>(&'s self, session: &'s Session) -> Mending<'s> {
-        Mending {
-            located: self.located,
-            view: session.view(),
-            facts: session.facts(),
-            pairs: session.pairs().unwrap_or_default(),
-            chance: self.store.chance(),
-        }
-    }
-
-    fn rewrites(&self, session: &Session, patch: &Patch) -> Result<Vec<Mend>> {
+    fn rewrites(&self, session: &Stage, patch: &Patch) -> Result<Vec<Mend>> {
         let mends = bytes::lines(session);
         if !mends.is_empty() {
             return Ok(mends);
@@ -214,22 +230,24 @@ impl<'a> Workbench<'a> {
     }
 
     /// Whether without these copies the conversation stands where it stood, and no less of it is reached.
-    fn can_drop(&self, session: &Session, patch: &Patch, copies: &[Mend]) -> Result<bool> {
+    fn can_drop(&self, session: &Stage, patch: &Patch, copies: &[Mend]) -> Result<bool> {
         let splices: Vec<Splice> = copies.iter().flat_map(|mend| mend.splices.clone()).collect();
         let without = self.session(&patch.spliced(&splices))?;
         let label = |session: &Session| -> Result<Option<String>> {
             Ok(session.tip()?.slot().map(|slot| session.log().label(slot).into_owned()))
         };
-        Ok(label(session)? == label(&without)? && verify::reach(session)?.0 <= verify::reach(&without)?.0)
+        Ok(label(session)? == label(&without)? && session.reach()?.0 <= without.reach()?.0)
     }
 
-    fn of_dialect(&self, session: &Session, class: Repair) -> Result<Vec<Mend>> {
-        let mut mends = self.store.dialect().mends(&self.mending(session))?;
-        mends.retain(|mend| mend.repair == class);
+    fn of_dialect(&self, session: &Stage, class: Repair) -> Result<Vec<Mend>> {
+        let mut mends = session.mends(class, self.store.chance())?;
+        // What is no damage is changed for readers that somebody named, and offered to nobody else.
+        let is_asked = |name: &&str| self.request.goals.iter().any(|goal| goal == name);
+        mends.retain(|mend| mend.problem.is_damage() || mend.helps.iter().any(is_asked));
         Ok(mends)
     }
 
-    fn work(&self, mut patch: Patch, find: impl Fn(&Session, &Patch) -> Result<Vec<Mend>>) -> Result<Worked> {
+    fn work(&self, mut patch: Patch, find: impl Fn(&Stage, &Patch) -> Result<Vec<Mend>>) -> Result<Worked> {
         let mut steps = Vec::new();
         let mut count = 0;
         for _ in 0..MOST_ROUNDS {

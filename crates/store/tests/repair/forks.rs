@@ -34,7 +34,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
     let bench = Bench::new(&Claude, &made, &broken);
     let done = bench.repair(Confidence::Likely);
     assert!(done.fork.is_none(), "the newest client finds the same neighbour by itself");
-    let plan = bench.store.repair_plan(&bench.located(), &RepairRequest::default()).unwrap();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
     assert!(plan.still_lost.iter().any(|lost| lost.reader == "sdk-py" && !lost.is_goal), "{plan:?}");
     let goals = vec!["2.1.50".to_owned(), "sdk-py".to_owned()];
     let request = RepairRequest { level: Confidence::Likely, goals, ..RepairRequest::default() };
@@ -61,9 +61,9 @@ fn goals_that_exclude_each_other_are_an_error() {
     );
     let bench = Bench::new(&Claude, &made, &lines.concat());
     let request = RepairRequest { goals: vec!["2.1.50".to_owned()], ..RepairRequest::default() };
-    let error = bench.store.repair_plan(&bench.located(), &request).unwrap_err();
+    let error = bench.runner.repair_plan(&bench.store, &bench.located(), &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(bench.store.repair_plan(&bench.located(), &RepairRequest::default()).is_ok());
+    assert!(bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).is_ok());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3);
     let broken = damage::apply(Damage::ParentCycle, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
-    let plan = bench.store.repair_plan(&bench.located(), &RepairRequest::default()).unwrap();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
     assert_eq!(plan.reachable, 0, "pi never comes back from a circle");
     assert_eq!(plan.would_reach, plan.total);
     let request = RepairRequest { steps: vec![1], in_place: true, ..RepairRequest::default() };
@@ -79,4 +79,25 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     assert!(bench.bytes() == made.bytes());
     bench.runner.undo(&done.in_place.unwrap().id).unwrap();
     assert!(bench.bytes() == broken);
+}
+
+#[test]
+fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
+    let made = claude::file(claude::Shape::ToolUse, "/p", 3);
+    let is_answer = |line: &[u8]| String::from_utf8_lossy(line).contains("\"tool_use_id\":");
+    let lines: Vec<&[u8]> = made.bytes().split_inclusive(|byte| *byte == b'\n').collect();
+    let broken: Vec<u8> = lines.iter().filter(|line| !is_answer(line)).flat_map(|line| line.to_vec()).collect();
+    let bench = Bench::new(&Claude, &made, &broken);
+    let unknown = |bytes: &[u8]| String::from_utf8_lossy(bytes).matches("is not in the session's file").count();
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
+    let alike: Vec<usize> =
+        plan.steps.iter().filter(|step| step.problem.word() == "missing_result").map(|step| step.number).collect();
+    assert!(alike.len() >= 2, "{plan:?}");
+    for steps in [&alike[1..2], &alike[..2]] {
+        let request = RepairRequest { steps: steps.to_vec(), ..RepairRequest::default() };
+        let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
+        let (operation, id) = done.fork.unwrap();
+        assert_eq!(unknown(&std::fs::read(bench.made(&id)).unwrap()), steps.len());
+        bench.runner.undo(&operation.id).unwrap();
+    }
 }

@@ -106,6 +106,8 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
     let late = b"{\"type\":\"tag\",\"tag\":\"late\",\"sessionId\":\"s\"}\n";
     drop(old);
     append_to_inode(bench.folder.path(), std::os::unix::fs::MetadataExt::ino(&inode), late);
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
+    assert_eq!(plan.steps.iter().map(|step| step.problem.word()).collect::<Vec<_>>(), ["late_lines"]);
     let done = bench.repair(Confidence::Certain);
     assert_eq!(done.steps.iter().map(|step| step.problem.word()).collect::<Vec<_>>(), ["late_lines"]);
     assert!(bench.bytes() == [made.bytes(), late].concat());
@@ -138,7 +140,7 @@ fn an_unknown_step_and_changes_before_bytes_are_in_order_are_refused() {
         bench.runner.repair(&bench.store, &bench.located(), &request).unwrap_err()
     };
     assert_eq!(ask(&[99], false).kind(), ErrorKind::NotFound);
-    let change = bench.store.repair_plan(&bench.located(), &RepairRequest::default()).unwrap();
+    let change = bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).unwrap();
     let change = change.steps.iter().find(|step| step.problem.word() == "missing_parent").unwrap().number;
     let error = ask(&[change], true);
     assert_eq!(error.kind(), ErrorKind::Conflict);

@@ -1,6 +1,6 @@
 //! Calls of tools without an answer, and answers without a call.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{EntryKind, Name, ProblemKind, Result, Slot};
@@ -8,8 +8,8 @@ use boswell_model::{EntryKind, Name, ProblemKind, Result, Slot};
 use super::super::chain::counts;
 use super::super::pairing::calls_client;
 use super::super::tip;
-use super::Lines;
 use super::readers::LEAVE_CALLS_OPEN;
+use super::{Lines, call_ids};
 use crate::{Confidence, Mend, Pair};
 
 /// What stands where a tool's answer is not known.
@@ -29,17 +29,18 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
         };
     }
     let mut open: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
-    let mut strays: BTreeSet<Slot> = BTreeSet::new();
+    let mut strays: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
     let mut seen: HashSet<Name> = HashSet::new();
     for (slot, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
         match pair {
             Pair::Call(call) if !answered.contains(call) && seen.insert(*call) => {
                 open.entry(*slot).or_default().push(*call);
             }
-            Pair::Answer(call) if !called.contains(call) => drop(strays.insert(*slot)),
+            Pair::Answer(call) if !called.contains(call) => strays.entry(*slot).or_default().push(*call),
             _ => {}
         }
     }
+    bring_home(lines, &mut open, &mut strays, mends)?;
     if !open.is_empty() {
         let last = last_of_groups(lines);
         for (slot, calls) in open {
@@ -49,7 +50,7 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     if !strays.is_empty() {
         let has_child = lines.chain.has_child();
         let tip = tip::tip(&lines.view)?.slot();
-        for slot in strays {
+        for slot in strays.into_keys() {
             let mut mend = keep_as_text(lines, slot, &called)?;
             // Beside the chain only answers are seen at all; as text it would be out of sight.
             let beside = !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
@@ -58,6 +59,36 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             }
             mends.extend(mend);
         }
+    }
+    Ok(())
+}
+
+/// An answer hangs below the line that made its call. If that call waits for one, and no other answer is astray there, they belong
+/// together, whatever id the answer names.
+fn bring_home(
+    lines: &Lines<'_>,
+    open: &mut BTreeMap<Slot, Vec<Name>>,
+    strays: &mut BTreeMap<Slot, Vec<Name>>,
+    mends: &mut Vec<Mend>,
+) -> Result<()> {
+    let mut below: BTreeMap<Slot, Vec<Slot>> = BTreeMap::new();
+    for slot in strays.keys() {
+        if let Some(above) = lines.parent(*slot) {
+            below.entry(above).or_default().push(*slot);
+        }
+    }
+    for (above, slots) in below {
+        let (Some([call]), [slot]) = (open.get(&above).map(Vec::as_slice), slots.as_slice()) else { continue };
+        let Some([stray]) = strays.get(slot).map(Vec::as_slice) else { continue };
+        let names = &lines.view.log.names;
+        let record = lines.view.payload(*slot)?;
+        let with = call_ids::renamed(&record, "tool_use_id", names.text(*stray), 0, names.text(*call));
+        let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
+        let mut mend = lines.mend(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
+        mend.splices.push(lines.replaced(*slot, with));
+        mends.push(mend);
+        open.remove(&above);
+        strays.remove(slot);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use boswell_model::json::Json;
+use boswell_model::json::{Json, Object};
 use boswell_model::{EntryKind, Flags, Name, ProblemKind, Result, Slot};
 
 use super::Lines;
@@ -53,8 +53,8 @@ enum Fault {
     Circle,
     /// No parent at all, where there must have been one.
     Null,
-    /// The same for a prompt of a file that has lost all its links.
-    NullPrompt,
+    /// The same for any other line of a file that has lost all its links.
+    Unlinked,
 }
 
 fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
@@ -66,12 +66,12 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
         let side = usize::from(lines.is_side(slot));
         let is_first = first.get_mut(side).is_some_and(|first| first.replace(slot).is_none());
         let fault = match head.parent {
-            Some(_) if lines.is_cut(slot) => None,
             Some(parent) if !lines.place.contains_key(&parent) => Some(Fault::Missing),
+            Some(_) if lines.is_cut(slot) => None,
             Some(_) if cycles.contains(&slot) => Some(Fault::Circle),
             None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => None,
             None if lines.is_answer(slot) => Some(Fault::Null),
-            None if unlinked && head.kind == EntryKind::User => Some(Fault::NullPrompt),
+            None if unlinked => Some(Fault::Unlinked),
             _ => None,
         };
         broken.extend(fault.map(|fault| (slot, fault)));
@@ -111,7 +111,7 @@ fn mend(
     parent: Option<Slot>,
     confidence: Confidence,
 ) -> Result<Option<Mend>> {
-    if parent.is_none() && matches!(fault, Fault::Null | Fault::NullPrompt) {
+    if parent.is_none() && matches!(fault, Fault::Null | Fault::Unlinked) {
         return Ok(None);
     }
     let target = match parent {
@@ -131,19 +131,29 @@ fn mend(
             LOST_IN_CIRCLES,
             Confidence::Certain,
         ),
-        Fault::Null | Fault::NullPrompt => (
+        Fault::Null | Fault::Unlinked => (
             ProblemKind::LostBranch,
-            format!("hang it below {target}: an answer never begins a conversation"),
+            match fault {
+                Fault::Unlinked => format!("hang it below {target}: the file has lost its links"),
+                _ => format!("hang it below {target}: an answer never begins a conversation"),
+            },
             STOP_AT_GAPS,
-            if fault == Fault::NullPrompt { Confidence::Likely } else { Confidence::Certain },
+            if fault == Fault::Unlinked { Confidence::Likely } else { Confidence::Certain },
         ),
     };
     let mut mend = lines.mend(problem, slot, confidence.max(floor), does);
-    // Where the newest client finds the same neighbour by itself, only the others need it.
-    if bridged && !matches!(fault, Fault::Null | Fault::NullPrompt) {
+    // Where the newest client finds the same neighbour by itself, only the others need it; what came before a compaction it never
+    // looks for.
+    let is_cut = lines.is_cut(slot);
+    if (bridged || is_cut) && !matches!(fault, Fault::Null | Fault::Unlinked) {
         mend.helps = helps;
     }
     let id = parent.and_then(|parent| lines.id(parent));
-    mend.splices = vec![lines.set(slot, "parentUuid", &Json::from(id))?];
+    let is_null = |object: &Object<'_>| object.get("parentUuid").is_none_or(|parent| parent.is_null());
+    let key = match is_cut && lines.object(slot, is_null)? == Some(true) {
+        true => "logicalParentUuid",
+        false => "parentUuid",
+    };
+    mend.splices = vec![lines.set(slot, key, &Json::from(id))?];
     Ok(Some(mend))
 }

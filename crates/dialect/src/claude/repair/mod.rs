@@ -3,14 +3,18 @@
 //! The newest client helps itself past much damage, older ones and the SDKs do not; each mend says whom it helps. Bytes are in
 //! order when this is asked: every record has its line.
 
+mod call_ids;
 mod calls;
 mod fork;
 mod ids;
 mod leaf;
 mod links;
 mod readers;
+mod refused;
+mod rows;
 #[cfg(test)]
 mod tests;
+mod title;
 
 use std::collections::HashMap;
 
@@ -34,8 +38,18 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
         return Ok(mends);
     }
     links::mends(&lines, &mut mends)?;
-    calls::mends(&lines, &mut mends)?;
+    call_ids::mends(&lines, &mut mends)?;
+    if mends.iter().all(|mend| mend.problem != ProblemKind::DuplicateCall) {
+        // Whose an answer is can be told only once each call has its own id.
+        calls::mends(&lines, &mut mends)?;
+    }
+    if mends.iter().all(|mend| matches!(mend.problem, ProblemKind::MissingResult | ProblemKind::OrphanResult)) {
+        // Before every link leads somewhere there is no path to put anything beside.
+        rows::mends(&lines, &mut mends)?;
+    }
+    refused::mends(&lines, &mut mends)?;
     leaf::mends(&lines, &mut mends)?;
+    title::mends(&lines, &mut mends)?;
     Ok(mends)
 }
 
@@ -43,6 +57,11 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
 pub(super) fn reached(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let Some(at) = tip.slot() else { return Ok(Vec::new()) };
     let chain = Chain::of(view.log, None);
+    siblings::put_back(view, &chain, &path(view, &chain, at))
+}
+
+/// From the first line down to this one, through compactions.
+fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
     let mut seen = vec![false; view.log.heads.len()];
     let mut path = Vec::new();
     let mut next = Some(at);
@@ -54,12 +73,13 @@ pub(super) fn reached(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         path.push(slot);
         let before = || {
             let head = view.log.head(slot).filter(|head| head.kind == EntryKind::Compaction)?;
-            head.parent.and_then(|parent| chain.line(parent)).filter(|parent| chain.is_alive(*parent))
+            let named = chain.line(head.parent?).filter(|parent| chain.is_alive(*parent));
+            named.or_else(|| chain.bridge(slot))
         };
         next = chain.parent(slot).or_else(before);
     }
     path.reverse();
-    siblings::put_back(view, &chain, &path)
+    path
 }
 
 /// Lines of the chain, by their ids.

@@ -1,8 +1,8 @@
 //! Who reads transcripts, and what each loses to which damage: measured, see `docs/dialects/claude.md`.
 
 use boswell_model::ProblemKind::{
-    DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, MissingParent, MissingResult, NotJson, NulBytes,
-    OrphanResult, ParentCycle, TornTail,
+    DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, LostTitle, MissingParent, MissingResult,
+    NotJson, NulBytes, OrphanResult, ParentCycle, TornTail,
 };
 use boswell_model::{Flags, Result, Slot};
 
@@ -16,8 +16,12 @@ pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts
 pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
 /// Those that hand out a call without an answer at the end of a session as it is.
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
+/// Those that send texts of nothing, which the provider refuses.
+pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50"];
 /// The versions that take the branch with the newest time for the current one, not the one written last.
 const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
+/// Those that follow single parents only, and so see one of the calls that were made at once.
+pub(super) const ONE_PARENT: &[&str] = &["2.1.17", "2.1.50"];
 
 /// Known readers. The SDKs read without a client.
 pub(in super::super) const READERS: &[KnownReader] = &[
@@ -80,6 +84,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (DuplicateCall, "the second call"),
             (DuplicateId, "all but the last of the lines"),
             (LostBranch, "the branch"),
+            (LostTitle, "the title"),
         ],
     },
     KnownReader {

@@ -30,12 +30,21 @@ fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {
     ask(&Mending { located: &located, view: read.view(&payloads), facts: &read.facts, pairs: &pairs, chance: &Fixed })
 }
 
-fn found(bytes: &[u8]) -> Vec<Mend> {
+fn found_for_all(bytes: &[u8]) -> Vec<Mend> {
     with_mending(bytes, |mending| mends(mending).unwrap())
 }
 
+/// What is offered where no reader is named.
+fn found(bytes: &[u8]) -> Vec<Mend> {
+    found_for_all(bytes).into_iter().filter(|mend| mend.problem.is_damage()).collect()
+}
+
 fn mended(bytes: &[u8]) -> Vec<u8> {
-    let splices: Vec<Splice> = found(bytes).into_iter().flat_map(|mend| mend.splices).collect();
+    applied(bytes, found(bytes))
+}
+
+fn applied(bytes: &[u8], mends: Vec<Mend>) -> Vec<u8> {
+    let splices: Vec<Splice> = mends.into_iter().flat_map(|mend| mend.splices).collect();
     let part = |piece: &Piece| match piece {
         Piece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
         Piece::New(bytes) => bytes.clone(),
@@ -98,10 +107,21 @@ fn children_of_one_missing_parent_stay_together() {
 
 #[test]
 fn a_file_without_links_gets_them_all_back() {
-    let lines: Vec<String> = base().iter().map(|line| reparent(line, "null")).collect();
+    let mut whole = base();
+    whole.insert(2, line("attachment", "at", Some("a1"), 3, r#""attachment":{"type":"date"}"#));
+    let lines: Vec<String> = whole.iter().map(|line| reparent(line, "null")).collect();
     let bytes = file(&lines);
     assert!(sent(&bytes).len() < 3);
     assert_eq!(sent(&mended(&bytes)), sent(&file(&base())));
+}
+
+#[test]
+fn a_stray_answer_below_a_call_that_waits_is_its_answer() {
+    let mut lines = base();
+    lines[6] = lines[6].replace("\"t2\"", "\"nobody\"");
+    let bytes = file(&lines);
+    assert_eq!(found(&bytes).iter().map(|mend| mend.confidence).collect::<Vec<_>>(), [Confidence::Certain]);
+    assert_eq!(mended(&bytes), file(&base()));
 }
 
 #[test]
@@ -178,4 +198,143 @@ fn the_client_reaches_less_than_the_file_holds_where_records_share_a_line() {
     let view = read.view(&payloads);
     let tip = Claude.tip(&view).unwrap();
     assert_eq!(Claude.reached(&view, tip).unwrap().len() + 1, Claude.branch(&view, tip).unwrap().len());
+}
+
+#[test]
+fn a_call_with_the_id_of_another_gets_the_one_that_its_answer_names() {
+    let mut lines = base();
+    lines[4] = lines[4].replace("\"t2\"", "\"t1\"");
+    let bytes = file(&lines);
+    assert!(found(&bytes).iter().all(|mend| mend.confidence == Confidence::Certain));
+    assert_eq!(mended(&bytes), file(&base()));
+}
+
+#[test]
+fn twin_calls_are_told_apart_with_their_answers_and_a_lost_answer_is_said_to_be_lost() {
+    let mut lines = base();
+    for at in [4, 6] {
+        lines[at] = lines[at].replace("\"t2\"", "\"t1\"");
+    }
+    let bytes = file(&lines);
+    let all = sent(&mended(&bytes));
+    assert!(all.iter().any(|said| said.starts_with("A call t1 + call toolu_")), "{all:?}");
+    assert!(all.iter().any(|said| said.starts_with("U result toolu_") && said.ends_with("out t2")), "{all:?}");
+    assert_eq!(found(&mended(&bytes)), []);
+    lines.remove(6);
+    lines[6] = reparent(&lines[6], "\"r1\"");
+    let bytes = file(&lines);
+    assert_eq!(found(&bytes)[0].confidence, Confidence::Likely);
+    let all = sent(&mended(&mended(&bytes)));
+    assert!(all.iter().any(|said| said.contains("result toolu_") && said.contains("is unknown")), "{all:?}");
+}
+
+#[test]
+fn a_call_of_another_branch_may_have_the_same_id() {
+    let mut lines = base();
+    lines.push(assistant("b2", "u2", 11, "m9", &call("t1")));
+    lines.push(result("s1", "b2", 12, "t1"));
+    assert!(found(&file(&lines)).iter().all(|mend| mend.problem != ProblemKind::DuplicateCall));
+}
+
+#[test]
+fn calls_made_at_once_are_put_in_a_row_for_old_clients_alone() {
+    let bytes = file(&base());
+    let mends = found_for_all(&bytes);
+    assert_eq!(
+        mends.iter().map(|mend| (mend.problem, mend.helps)).collect::<Vec<_>>(),
+        [(ProblemKind::ParallelCalls, readers::ONE_PARENT)]
+    );
+    let rowed = applied(&bytes, mends);
+    assert_eq!(parent_of(&rowed, "r1").as_deref(), Some("a3"));
+    assert_eq!(parent_of(&rowed, "r2").as_deref(), Some("r1"));
+    assert_eq!(sent(&rowed), sent(&bytes), "the newest client sends the same");
+    assert_eq!(found_for_all(&rowed), []);
+}
+
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+fn image(data: &str) -> String {
+    format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#)
+}
+
+fn with_content(line: &str, content: &str) -> String {
+    let (before, _) = line.split_once("\"content\":").unwrap();
+    format!("{before}\"content\":[{content}]}}}}")
+}
+
+#[test]
+fn an_image_that_the_provider_refuses_gets_a_note_in_its_place_and_a_sound_one_stays() {
+    let mut lines = base();
+    lines[2] = with_content(&lines[2], &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")));
+    let result = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#, image(""), text(""));
+    lines[5] = with_content(&lines[5], &result);
+    let bytes = file(&lines);
+    let mends = found(&bytes);
+    assert_eq!(mends.len(), 2);
+    assert!(mends.iter().all(|mend| mend.confidence == Confidence::Certain && mend.helps.is_empty()), "{mends:?}");
+    let after = mended(&bytes);
+    let text = String::from_utf8_lossy(&after);
+    assert!(text.contains(DOT) && !text.contains("!!!!"), "{text}");
+    assert!(text.contains("[an image was left out by repair: its data is broken]"), "{text}");
+    assert!(text.contains("[an image was left out by repair: it holds nothing]"), "{text}");
+    assert_eq!(found_for_all(&after).iter().filter(|mend| mend.problem == ProblemKind::RefusedBlock).count(), 0);
+}
+
+#[test]
+fn texts_of_nothing_are_left_out_for_those_who_would_send_them() {
+    let mut lines = base();
+    lines[2] = with_content(&lines[2], &format!("{},{}", text(" "), text("TWO")));
+    let mends = found(&file(&lines));
+    assert_eq!(mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(), [readers::SEND_BLANKS]);
+    assert_eq!(sent(&mended(&file(&lines))), sent(&file(&base())));
+}
+
+#[test]
+fn a_thought_without_signature_is_refused_only_where_thoughts_are_signed() {
+    let thought = r#"{"type":"thinking","thinking":"hm","signature":""}"#;
+    let mut lines = base();
+    lines[3] = with_content(&lines[3], &format!("{thought},{}", call("t1")));
+    assert_eq!(found(&file(&lines)), [], "the model `big` signs nothing");
+    lines[3] = lines[3].replace("\"big\"", "\"claude-sonnet-4-5\"");
+    let mends = found(&file(&lines));
+    assert_eq!(mends.iter().map(|mend| mend.confidence).collect::<Vec<_>>(), [Confidence::Likely]);
+    assert!(String::from_utf8_lossy(&mended(&file(&lines))).contains("it has lost its signature"));
+}
+
+#[test]
+fn a_title_out_of_the_clients_sight_is_said_again_at_the_end() {
+    let title = r#"{"type":"custom-title","customTitle":"my title","sessionId":"s"}"#.to_owned();
+    let long = |id: &str, parent: &str, second| assistant(id, parent, second, id, &text(&"x".repeat(70 << 10)));
+    let mut lines = base();
+    lines.extend([long("l1", "a5", 11), title.clone(), long("l2", "l1", 12)]);
+    let bytes = file(&lines);
+    let mends = found(&bytes);
+    assert_eq!(
+        mends.iter().map(|mend| (mend.problem, mend.repair)).collect::<Vec<_>>(),
+        [(ProblemKind::LostTitle, Repair::Append)]
+    );
+    let after = mended(&bytes);
+    assert!(after.starts_with(&bytes) && after[bytes.len()..].starts_with(title.as_bytes()));
+    assert_eq!(found(&after), []);
+    lines.push(title);
+    assert_eq!(found(&file(&lines)), [], "one in sight is enough");
+}
+
+#[test]
+fn what_came_before_a_compaction_is_not_lost_with_the_line_that_it_names() {
+    let rest = r#""subtype":"compact_boundary","logicalParentUuid":"gone","compactMetadata":{}"#;
+    let mut lines = base();
+    lines.push(line("system", "b1", None, 11, rest));
+    lines.push(user("s1", Some("b1"), 12, "SUM"));
+    let bytes = file(&lines);
+    let read = read_bytes(&bytes);
+    let payloads = Bytes(&bytes);
+    let view = read.view(&payloads);
+    assert_eq!(Claude.reached(&view, Claude.tip(&view).unwrap()).unwrap().len(), lines.len());
+    let mends = found(&bytes);
+    assert_eq!(mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(), [readers::STOP_AT_GAPS]);
+    let after = mended(&bytes);
+    assert_eq!(parent_of(&after, "b1").as_deref(), Some("a5"));
+    assert_eq!(found(&after), []);
+    assert_eq!(sent(&after), sent(&bytes), "the compaction still cuts");
 }

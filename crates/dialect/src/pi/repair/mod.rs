@@ -3,6 +3,7 @@
 //! None of its programs helps itself: a walk ends at a parent that is not there, a circle is walked for ever, and a file
 //! without a proper header is replaced by an empty one.
 
+mod call_ids;
 mod calls;
 mod fork;
 mod header;
@@ -33,6 +34,7 @@ const LOSES: &[(ProblemKind, &str)] = &[
     (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
     (ProblemKind::DuplicateId, "what was written below the first of the entries"),
     (ProblemKind::MissingId, "everything before the entry"),
+    (ProblemKind::DuplicateCall, "every further request: the provider takes no two calls with one id"),
 ];
 
 const LOSES_GLUED: &[(ProblemKind, &str)] = &[
@@ -45,6 +47,7 @@ const LOSES_GLUED: &[(ProblemKind, &str)] = &[
     (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
     (ProblemKind::DuplicateId, "what was written below the first of the entries"),
     (ProblemKind::MissingId, "everything before the entry"),
+    (ProblemKind::DuplicateCall, "every further request: the provider takes no two calls with one id"),
 ];
 
 /// Known readers of the family.
@@ -66,7 +69,11 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
         // As long as an id means two entries, no link to it can be trusted.
         if mends.len() == before {
             links::mends(&entries, &mut mends)?;
-            calls::mends(&entries, &mut mends)?;
+            call_ids::mends(&entries, &mut mends)?;
+            // Whose an answer is can be told only once each call has its own id.
+            if mends.iter().all(|mend| mend.problem != ProblemKind::DuplicateCall) {
+                calls::mends(&entries, &mut mends)?;
+            }
         }
     }
     Ok(mends)

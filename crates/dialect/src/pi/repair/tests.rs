@@ -117,3 +117,31 @@ fn pi_reaches_nothing_of_a_circle_and_skips_lines_that_hold_more_than_a_record()
     let glued = format!("{HEADER}\n{}{}\n{}\n", user("1", "", "a"), user("2", "1", "b"), user("3", "2", "c"));
     assert_eq!(reach(&glued), 1);
 }
+
+#[test]
+fn calls_with_one_id_are_told_apart_with_the_answers_below_them() {
+    let call = |id: &str, parent: &str, call: &str| {
+        let content = format!(r#"[{{"type":"toolCall","id":"{call}","name":"bash","arguments":{{}}}}]"#);
+        entry("message", id, parent, &format!(r#""message":{{"role":"assistant","content":{content},"usage":{{}}}}"#))
+    };
+    let answer = |id: &str, parent: &str, call: &str| {
+        let rest = r#""toolName":"bash","content":[{"type":"text","text":"out"}],"isError":false"#;
+        entry("message", id, parent, &format!(r#""message":{{"role":"toolResult","toolCallId":"{call}",{rest}}}"#))
+    };
+    let session = |second: &str, answered: &str| {
+        v3(&[
+            user("1", "", "a"),
+            call("2", "1", "t1"),
+            answer("3", "2", "t1"),
+            call("4", "3", second),
+            answer("5", "4", answered),
+            assistant("6", "5", "done"),
+        ])
+    };
+    let sound = session("t2", "t2");
+    assert_eq!(found(&sound), []);
+    assert_eq!(mended(&session("t1", "t2")), sound, "its answer says which id it had");
+    let apart = mended(&session("t1", "t1"));
+    assert_eq!(apart, session("call_abcdef0123456789", "call_abcdef0123456789"));
+    assert_eq!(found(&apart), []);
+}

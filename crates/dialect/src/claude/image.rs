@@ -1,0 +1,100 @@
+//! Whether the provider would take an image, as far as its first bytes and its size tell.
+
+/// More than this, as it stands in the request, is refused.
+const LARGEST: usize = 5 << 20;
+/// An image with a longer side is refused.
+const LONGEST_SIDE: u32 = 8_000;
+
+/// Why an image is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// There is nothing in it.
+    Empty,
+    /// Its data is not base64.
+    NotBase64,
+    /// Its data is not what it says it is.
+    OtherKind,
+    /// There is too much of it.
+    TooLarge,
+}
+
+impl Flaw {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Flaw::Empty => "it holds nothing",
+            Flaw::NotBase64 => "its data is broken",
+            Flaw::OtherKind => "its data is not of the kind that it names",
+            Flaw::TooLarge => "it is larger than the provider takes",
+        }
+    }
+}
+
+/// What is wrong with an image of that media type, in base64.
+pub(super) fn flaw(kind: &str, data: &str) -> Option<Flaw> {
+    if data.is_empty() {
+        return Some(Flaw::Empty);
+    }
+    let body = data.trim_end_matches('=');
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    if !data.len().is_multiple_of(4) || data.len() - body.len() > 2 || !body.bytes().all(is_digit) {
+        return Some(Flaw::NotBase64);
+    }
+    let head = decoded(body.as_bytes().get(..32).unwrap_or(body.as_bytes()));
+    let is_what_it_says = match kind {
+        "image/png" => head.starts_with(b"\x89PNG\r\n\x1a\n"),
+        "image/jpeg" => head.starts_with(b"\xff\xd8\xff"),
+        "image/gif" => head.starts_with(b"GIF8"),
+        "image/webp" => head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"),
+        _ => false,
+    };
+    if !is_what_it_says {
+        return Some(Flaw::OtherKind);
+    }
+    let side = |at: usize| head.get(at..at + 4).map(|it| it.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
+    let is_long =
+        head.get(12..16) == Some(b"IHDR") && [side(16), side(20)].iter().flatten().any(|side| *side > LONGEST_SIDE);
+    (is_long || data.len() > LARGEST).then_some(Flaw::TooLarge)
+}
+
+/// The bytes that digits of base64 stand for.
+fn decoded(digits: &[u8]) -> Vec<u8> {
+    let value = |digit: u8| match digit {
+        b'A'..=b'Z' => digit - b'A',
+        b'a'..=b'z' => digit - b'a' + 26,
+        b'0'..=b'9' => digit - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let mut out = Vec::with_capacity(digits.len());
+    let (mut bits, mut held) = (0_u32, 0);
+    for digit in digits {
+        bits = bits << 6 | u32::from(value(*digit));
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            out.push((bits >> held & 0xff) as u8);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOT: &str =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+    #[test]
+    fn an_image_must_be_what_it_says_whole_and_not_too_large() {
+        assert_eq!(flaw("image/png", DOT), None);
+        assert_eq!(flaw("image/jpeg", DOT), Some(Flaw::OtherKind));
+        assert_eq!(flaw("image/png", &DOT[..DOT.len() - 3]), Some(Flaw::NotBase64));
+        assert_eq!(flaw("image/png", "!!!!"), Some(Flaw::NotBase64));
+        assert_eq!(flaw("image/png", ""), Some(Flaw::Empty));
+        assert_eq!(flaw("image/gif", "R0lGODlhAQABAAAAACw="), None);
+        assert_eq!(flaw("image/png", &format!("{}{}", &DOT[..88], "A".repeat(6 << 20))), Some(Flaw::TooLarge));
+        let wide = DOT.replacen("UgAAAAEAAAAB", "UgAAH0EAAAAB", 1);
+        assert_eq!(flaw("image/png", &wide), Some(Flaw::TooLarge));
+    }
+}
