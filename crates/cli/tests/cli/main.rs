@@ -31,6 +31,7 @@ mod pi_family;
 mod reference;
 mod repair;
 mod silence;
+mod startup;
 mod streaming;
 mod tour;
 mod writing;

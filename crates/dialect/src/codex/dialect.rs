@@ -9,12 +9,12 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, Operation, ResumeCommand, Sample, Support,
-    tool_paths,
+    Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located, Operation, Planned,
+    ResumeCommand, Sample, Support, tool_paths, unsupported,
 };
 
 use super::record::Record;
-use super::{context, facts, item, layout, record, rollback, view};
+use super::{context, facts, item, layout, record, remove, rollback, view};
 
 /// Tells in a session's facts how its log is compressed. Only such a session has no log: Codex has no index of others.
 const PACKED: &str = "compressed";
@@ -37,6 +37,7 @@ impl Dialect for Codex {
             (Operation::Read, Support::Native),
             (Operation::Context, Support::Native),
             (Operation::Resume, Support::Native),
+            (Operation::Delete, Support::Native),
         ])
     }
 
@@ -113,6 +114,21 @@ impl Dialect for Codex {
             problems.push(layout::packed_problem());
         }
         Ok(())
+    }
+
+    fn plans(&self, operation: Operation) -> bool {
+        operation == Operation::Delete
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        match intention {
+            Intention::Delete => remove::plan(asked),
+            _ => Err(unsupported("codex", "be changed like that", "see what each store can with `boswell stores`")),
+        }
+    }
+
+    fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+        (key == layout::INDEX).then(|| remove::merge(base, ours, theirs)).flatten()
     }
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its

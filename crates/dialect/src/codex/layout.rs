@@ -10,9 +10,9 @@ use crate::{FileInfo, Files, Found, Located};
 /// Folder of sessions that were put away.
 const ARCHIVE: &str = "archived_sessions";
 /// Titles, one line each time a session is named; the last line of an id counts.
-const INDEX: &str = "session_index.jsonl";
+pub(super) const INDEX: &str = "session_index.jsonl";
 /// More than any index of titles has; a longer file is not one.
-const INDEX_LIMIT: u64 = 64 << 20;
+pub(super) const INDEX_LIMIT: u64 = 64 << 20;
 /// Year, month and day.
 const DEPTH: usize = 3;
 
