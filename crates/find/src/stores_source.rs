@@ -109,7 +109,12 @@ impl StoreSources {
     }
 
     fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str, settled: bool) {
-        let is_last = |last: &Store| last.root() == store.root() && last.dialect().name() == store.dialect().name();
+        // Every archived session is a store of its own, at the root that it came from.
+        let is_last = |last: &Store| {
+            last.root() == store.root()
+                && last.dialect().name() == store.dialect().name()
+                && last.archived() == store.archived()
+        };
         if !self.stores.last().is_some_and(is_last) {
             self.stores.push(store.clone());
         }

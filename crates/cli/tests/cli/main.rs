@@ -20,6 +20,7 @@ mod front_stores;
 mod fronts;
 mod help;
 mod import;
+mod import_context;
 mod keep;
 mod links;
 mod listing;

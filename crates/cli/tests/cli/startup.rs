@@ -55,7 +55,7 @@ fn mistakes_are_answered_with_all_commands_in_mind() {
     bench.run(["--colour", "never"]).ends(2).says("'--color'");
     bench.run(["list", "--color", "sometimes"]).ends(2).says("possible values: auto, always, never");
     // Options of all commands may stand on either side of the command.
-    let (before, after) = (bench.run(["--json", "stores"]).ends(0), bench.run(["stores", "--json"]).ends(0));
+    let (before, after) = (bench.run(["--json", "config"]).ends(0), bench.run(["config", "--json"]).ends(0));
     assert_eq!(before.text(), after.text());
     assert!(!before.lines().is_empty());
 }

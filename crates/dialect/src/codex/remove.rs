@@ -29,25 +29,50 @@ pub(super) fn plan(asked: &Asked<'_>) -> Result<Planned> {
     Ok(Planned::of(plan))
 }
 
-/// What was taken out of the index put back into what Codex made of it since: each line behind the one that it followed.
+/// Brings lines that were taken out of the index, or put back into it, into what Codex made of it since. A line comes back
+/// behind the one that it followed.
 pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-    let mut now: Vec<&[u8]> = lines(theirs).collect();
     // A line without an end is being written, and nothing can stand behind it.
     if !theirs.is_empty() && !theirs.ends_with(b"\n") {
         return None;
     }
-    let mut kept = lines(base).peekable();
+    let mut now: Vec<&[u8]> = lines(theirs).collect();
     let mut at = 0;
-    for line in lines(ours) {
-        if kept.peek() == Some(&line) {
-            kept.next();
-            at = now.iter().skip(at).position(|it| *it == line).map_or(at, |found| at + found + 1);
-        } else {
-            now.insert(at.min(now.len()), line);
-            at += 1;
+    for (line, place) in beside(ours, base)? {
+        let found = now.iter().skip(at).position(|it| *it == line).map(|found| at + found);
+        match (place, found) {
+            (Place::Both, found) => at = found.map_or(at, |found| found + 1),
+            (Place::OnlyOurs, _) => {
+                now.insert(at.min(now.len()), line);
+                at += 1;
+            }
+            (Place::OnlyBase, Some(found)) => drop(now.remove(found)),
+            (Place::OnlyBase, None) => {}
         }
     }
-    kept.next().is_none().then(|| now.concat())
+    Some(now.concat())
+}
+
+enum Place {
+    Both,
+    OnlyOurs,
+    OnlyBase,
+}
+
+/// The lines of the longer of two indexes, of which the shorter one must be what is left when some are taken out.
+fn beside<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], Place)>> {
+    let (long, short) = if ours.len() >= base.len() { (ours, base) } else { (base, ours) };
+    let mut left = lines(short).peekable();
+    let mut found = Vec::new();
+    for line in lines(long) {
+        let place = match left.next_if_eq(&line) {
+            Some(_) => Place::Both,
+            None if ours.len() >= base.len() => Place::OnlyOurs,
+            None => Place::OnlyBase,
+        };
+        found.push((line, place));
+    }
+    left.next().is_none().then_some(found)
 }
 
 /// Lines with their ends.
@@ -68,14 +93,21 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_back_where_they_stood_in_whatever_order_sessions_return() {
-        let (all, no_b, neither) = (index("xbycz"), index("xycz"), index("xyz"));
-        assert_eq!(merge(&no_b, &all, &neither), Some(index("xbyz")), "c is still away");
-        assert_eq!(merge(&neither, &no_b, &index("xbyz")), Some(all.clone()));
-        assert_eq!(merge(&no_b, &all, &index("xyczn")), Some(index("xbyczn")), "what was added since stays");
-        assert_eq!(merge(&no_b, &all, &index("n")), Some(index("bn")), "an index made anew");
-        assert_eq!(merge(&no_b, &all, b""), Some(index("b")));
+    fn lines_come_back_where_they_stood_and_what_was_added_since_stays() {
+        let (all, no_b) = (index("xbycz"), index("xycz"));
+        for (now, then) in [("xyz", "xbyz"), ("xyczn", "xbyczn"), ("n", "bn"), ("", "b")] {
+            assert_eq!(merge(&no_b, &all, &index(now)), Some(index(then)), "{now}");
+        }
         assert_eq!(merge(&no_b, &all, b"{\"id\""), None, "a line is being written");
+        assert_eq!(merge(&index("ab"), &index("bca"), &all), None, "that is another change");
+    }
+
+    #[test]
+    fn lines_go_from_what_was_made_of_the_index_since() {
+        let (all, without) = (index("abxab"), index("bxb"));
+        for (now, then) in [("abxabn", "bxbn"), ("bxab", "bxb"), ("n", "n")] {
+            assert_eq!(merge(&all, &without, &index(now)), Some(index(then)), "{now}");
+        }
     }
 
     #[test]

@@ -2,27 +2,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::memory::MemoryObject;
 use super::{Backend, ObjectReader};
+use crate::digest::Digest;
 use crate::runner::FileFacts;
 use crate::vault::Vault;
 
-/// Copies as files. A copy is unpacked and verified when it is opened, not before.
+/// Copies as files. A copy is unpacked and verified when it is opened, not before; the last one stays unpacked, because a search
+/// opens a log for every piece that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct VaultBackend {
     vault: Vault,
     root: PathBuf,
     files: BTreeMap<String, FileFacts>,
+    last: Arc<Mutex<Option<Unpacked>>>,
 }
+
+/// A copy's hash, and its bytes.
+type Unpacked = (Digest, Arc<[u8]>);
 
 impl VaultBackend {
     /// The files that stood below `root`, by their keys.
     pub(crate) fn new(vault: Vault, root: PathBuf, files: BTreeMap<String, FileFacts>) -> Self {
-        VaultBackend { vault, root, files }
+        VaultBackend { vault, root, files, last: Arc::default() }
     }
 
     fn file(key: &str, facts: &FileFacts) -> FileInfo {
@@ -71,7 +78,13 @@ impl Backend for VaultBackend {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{}`", self.describe(key)))
                 .because("the session is archived, and this file was not archived with it"));
         };
-        Ok(Box::new(MemoryObject::new(self.vault.get(facts.sha256)?)))
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let unpacked = match last.as_ref().filter(|(sha256, _)| *sha256 == facts.sha256) {
+            Some((_, bytes)) => Arc::clone(bytes),
+            None => self.vault.get(facts.sha256)?.into(),
+        };
+        *last = Some((facts.sha256, Arc::clone(&unpacked)));
+        Ok(Box::new(MemoryObject::of(unpacked)))
     }
 
     fn describe(&self, key: &str) -> String {
