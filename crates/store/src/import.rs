@@ -73,7 +73,7 @@ impl Store {
             out: std::mem::take(&mut log.bytes),
             ids: HashMap::new(),
             firsts: HashMap::new(),
-            heard: message::Heard::default(),
+            heard: message::Heard { model: source.facts().models.first().cloned(), ..message::Heard::default() },
         };
         importing.custom("boswell.meta", Json::object().with("import", origin))?;
         let leaf = if FAMILY.contains(&source.dialect().name()) && importing.all_have_ids()? {
@@ -133,7 +133,7 @@ impl Importing<'_> {
             let bytes = self.source.entry(slot)?.bytes;
             self.line(self.source.whole(bytes.into()).trim_ascii())?;
         }
-        Ok(self.source.leaf()?.map(|leaf| log.label(leaf).into_owned()))
+        Ok(self.source.tip()?.slot().map(|tip| log.label(tip).into_owned()))
     }
 
     /// Tells every entry anew: first the branch on which it stands, then the others.

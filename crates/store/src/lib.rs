@@ -101,7 +101,7 @@ mod writer;
 #[cfg(feature = "tokio")]
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
-pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
 pub use carry_out::CarriedOut;
 pub use chance::SystemChance;

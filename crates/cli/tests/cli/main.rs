@@ -27,6 +27,7 @@ mod listing;
 mod moving;
 mod myagents;
 mod output;
+mod packed;
 mod page;
 mod pi_family;
 mod reference;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Problem, Result, SessionView, Slot,
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot,
     Tip, View,
 };
 
@@ -15,9 +15,6 @@ use crate::{
 
 use super::record::Record;
 use super::{context, facts, item, layout, record, remove, rollback, view};
-
-/// Tells in a session's facts how its log is compressed. Only such a session has no log: Codex has no index of others.
-const PACKED: &str = "compressed";
 
 /// Sessions of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -73,9 +70,6 @@ impl Dialect for Codex {
     fn begin(&self, located: &Located) -> Facts {
         let mut facts = Facts { archived: layout::is_archived(located), ..Facts::default() };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
-        if located.key.is_none() {
-            facts.metadata.insert(PACKED.to_owned(), "zstd".to_owned());
-        }
         facts.title = row.and_then(|row| facts::text(row, "thread_name")).filter(|title| !title.trim().is_empty());
         facts
     }
@@ -107,13 +101,6 @@ impl Dialect for Codex {
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         context::render(item, records)
-    }
-
-    fn check(&self, _view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        if facts.metadata.contains_key(PACKED) {
-            problems.push(layout::packed_problem());
-        }
-        Ok(())
     }
 
     fn plans(&self, operation: Operation) -> bool {
@@ -187,9 +174,7 @@ fn likeness(object: &Object<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use boswell_model::ProblemKind;
-
-    use super::super::fixture::{Bytes, located, view_of, with};
+    use super::super::fixture::{located, view_of, with};
     use super::*;
 
     fn likeness_of(name: &str, record: &str) -> Likeness {
@@ -231,19 +216,6 @@ mod tests {
         assert_eq!(Codex.resume(&planted, &located()), None);
         let archived = Located { hidden: Some("archived"), ..located() };
         assert_eq!(Codex.resume(&facts, &archived), None);
-    }
-
-    #[test]
-    fn a_compressed_session_is_reported_as_unreadable_and_nothing_else_is() {
-        let problems = |key: Option<String>| {
-            let read = crate::Reader::read(&Codex, &Located { key, ..located() }, b"", crate::Depth::Facts);
-            let bytes = Bytes(b"");
-            let mut problems = Vec::new();
-            Codex.check(&read.view(&bytes), &read.facts, &mut problems).unwrap();
-            problems.into_iter().map(|problem| problem.kind).collect::<Vec<_>>()
-        };
-        assert_eq!(problems(None), [ProblemKind::Unreadable]);
-        assert_eq!(problems(located().key), []);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::memory::MemoryObject;
+use super::packed::{LastUnpacked, is_packed, unpack};
 use super::{Backend, ObjectReader};
 use crate::digest::Digest;
 use crate::runner::FileFacts;
@@ -20,16 +20,13 @@ pub(crate) struct VaultBackend {
     vault: Vault,
     root: PathBuf,
     files: BTreeMap<String, FileFacts>,
-    last: Arc<Mutex<Option<Unpacked>>>,
+    last: LastUnpacked<Digest>,
 }
-
-/// A copy's hash, and its bytes.
-type Unpacked = (Digest, Arc<[u8]>);
 
 impl VaultBackend {
     /// The files that stood below `root`, by their keys.
     pub(crate) fn new(vault: Vault, root: PathBuf, files: BTreeMap<String, FileFacts>) -> Self {
-        VaultBackend { vault, root, files, last: Arc::default() }
+        VaultBackend { vault, root, files, last: LastUnpacked::default() }
     }
 
     fn file(key: &str, facts: &FileFacts) -> FileInfo {
@@ -78,12 +75,10 @@ impl Backend for VaultBackend {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{}`", self.describe(key)))
                 .because("the session is archived, and this file was not archived with it"));
         };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let unpacked = match last.as_ref().filter(|(sha256, _)| *sha256 == facts.sha256) {
-            Some((_, bytes)) => Arc::clone(bytes),
-            None => self.vault.get(facts.sha256)?.into(),
-        };
-        *last = Some((facts.sha256, Arc::clone(&unpacked)));
+        let unpacked = self.last.bytes(facts.sha256, || {
+            let bytes = self.vault.get(facts.sha256)?;
+            if is_packed(key) { unpack(&bytes, &self.describe(key)) } else { Ok(bytes) }
+        })?;
         Ok(Box::new(MemoryObject::of(unpacked)))
     }
 
