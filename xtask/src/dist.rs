@@ -63,7 +63,8 @@ fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
 /// Flags by which paths of this machine become names that are the same on every other.
 fn same_everywhere() -> Outcome<Vec<String>> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
-    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).ok_or("neither CARGO_HOME nor HOME is set")?;
+    let cargo =
+        std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).ok_or("neither CARGO_HOME nor HOME is set")?;
     Ok([(cargo, "/cargo"), (workspace::root(), "/boswell")]
         .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
         .into())

@@ -174,7 +174,8 @@ mod tests {
     fn a_panic_leaves_a_terminal_with_a_cursor_and_without_colours() {
         // `script` gives a program a terminal of its own; not every machine has it.
         let program = std::env::current_exe().unwrap();
-        let line = format!("'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture", program.display());
+        let line =
+            format!("'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture", program.display());
         let ran = std::process::Command::new("script").args(["-qec", &line, "/dev/null"]).output();
         let Ok(ran) = ran else { return };
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();

@@ -238,7 +238,9 @@ mod tests {
 
     #[test]
     fn depth_is_that_of_containers_and_not_of_text() {
-        for (record, depth) in [(r#"{}"#, 1), (r#"{"a":[{"b":[]}],"c":{}}"#, 4), (r#"{"a":"[[[[\"{{{{\\"}"#, 1), ("x", 0)] {
+        for (record, depth) in
+            [(r#"{}"#, 1), (r#"{"a":[{"b":[]}],"c":{}}"#, 4), (r#"{"a":"[[[[\"{{{{\\"}"#, 1), ("x", 0)]
+        {
             assert_eq!(depth_of(record.as_bytes()), depth, "{record}");
         }
     }

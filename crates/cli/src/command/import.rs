@@ -98,7 +98,8 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
     writer.close(Outcome::Open)?;
     if out.json {
         let located = own.find(&reference.id)?;
-        let names: Vec<Json> = left.iter().map(|(kind, path)| Json::object().with("kind", *kind).with("path", path)).collect();
+        let names: Vec<Json> =
+            left.iter().map(|(kind, path)| Json::object().with("kind", *kind).with("path", path)).collect();
         out.object(&crate::shape::session(&own.summary(&located)?, Some(&own), &[], None).with("left", names))?;
     } else {
         out.line(&reference.to_string())?;

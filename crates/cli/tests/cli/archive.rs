@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use boswell_testkit::{Home, Planted};
 use boswell_testkit::disk::{read, write};
+use boswell_testkit::{Home, Planted};
 
 use serde_json::Value;
 
@@ -134,8 +134,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         assert_eq!(found_in(&bench, &refs, &words), hits, "{dialect}: what is archived is found where it was");
         let listed = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
         for reference in &refs {
-            let fits =
-                |it: &&Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
+            let fits = |it: &&Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
             let rows: Vec<_> = listed.iter().filter(fits).collect();
             assert!(
                 rows.iter().any(|row| row["archived"] == true || row["ref"] != **reference),

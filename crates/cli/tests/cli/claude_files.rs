@@ -228,7 +228,10 @@ fn summaries_that_boswell_keeps_stand_in_the_index_of_an_old_client() {
     assert_eq!(written()["entries"][0]["summary"], kept);
     bench.run(["index", "--native", "--apply"]).ends(0).says("as its logs say");
     // Who has no notes takes none away.
-    bench.run(["index", "--native", "--apply", "--home", bench.tmp().to_str().unwrap()]).ends(0).says("as its logs say");
+    bench
+        .run(["index", "--native", "--apply", "--home", bench.tmp().to_str().unwrap()])
+        .ends(0)
+        .says("as its logs say");
     assert_eq!(written()["entries"][0]["summary"], kept);
 }
 

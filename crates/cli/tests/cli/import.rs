@@ -1,7 +1,7 @@
 //! Import: what others wrote, in boswell's own store, saying the same.
 
-use boswell_testkit::disk::{read, write};
 use boswell_testkit::Home;
+use boswell_testkit::disk::{read, write};
 use serde_json::Value;
 
 use crate::bench::Bench;

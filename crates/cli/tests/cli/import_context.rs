@@ -1,12 +1,14 @@
 //! Import: a model is sent the same by an imported session as by its source, boswell and pi agree on what that is, and nothing
 //! that was said is lost.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_testkit::disk::read;
 use boswell_testkit::{Home, bench_corpus, corpus};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
@@ -97,7 +99,7 @@ fn strings(value: &Value, into: &mut String) {
 }
 
 /// Imports a file; gives what differs, and a question for pi about the rest.
-fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, Value)> {
+fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     let name = path.to_str().unwrap();
     let was = told(bench, name)?;
     let made = bench.run(["import", name, "--again", "--json", "-q"]).ends(0).of_type("session").remove(0);
@@ -126,7 +128,8 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, Value)> {
     let entries = bench.run(["show", name, "--records", "--json", "-q"]).ends(0).of_type("entry");
     for entry in entries.iter().filter(|entry| entry["role"] == "user" || entry["role"] == "assistant") {
         for said in entry["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()) {
-            let lost = said.lines().find(|line| !all.contains(line));
+            // Half a character cannot be compared as text.
+            let lost = said.lines().find(|line| !all.contains(line) && !line.contains('\u{fffd}'));
             if let Some(lost) = lost {
                 return Some((Err(format!("{name}: {} is lost: {lost:?}", entry["id"])), asked));
             }
@@ -135,27 +138,38 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, Value)> {
     Some((Ok(()), asked))
 }
 
-/// A question to pi: what it would send, and whether that is what boswell says.
-fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> Value {
+/// A question to pi, as a line of JSON: what it would send, and whether that is what boswell says. Messages go there as they are
+/// printed, to the last digit.
+fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
     let ran = bench.run(["context", session, "--json", "-q"]).ends(0);
     let settings = ran.of_type("context").remove(0);
-    let messages: Vec<Value> = ran.of_type("message").into_iter().map(|mut it| it["native"].take()).collect();
+    let text = ran.text();
+    let members = |line| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(line).unwrap();
+    let natives: Vec<String> =
+        text.lines().filter_map(|line| members(line).remove("native")).map(|native| native.get().to_owned()).collect();
+    assert_eq!(natives.len(), ran.of_type("message").len(), "{name}");
     // Where no answer names its model, ours says so in the words that pi needs, and pi repeats them.
-    let answered = messages.iter().any(|it| it["role"] == "assistant");
-    let model = if settings["model"].is_null() && answered { json!("unknown/unknown") } else { settings["model"].clone() };
-    json!({
-        "name": name, "text": String::from_utf8_lossy(log), "model": model,
-        "thinking": settings["thinking_level"], "messages": messages,
-    })
+    let answered = ran.of_type("message").iter().any(|it| it["role"] == "assistant");
+    let model =
+        if settings["model"].is_null() && answered { json!("unknown/unknown") } else { settings["model"].clone() };
+    format!(
+        "{{\"name\":{},\"text\":{},\"model\":{model},\"thinking\":{},\"messages\":[{}]}}",
+        json!(name),
+        json!(String::from_utf8_lossy(log)),
+        settings["thinking_level"],
+        natives.join(","),
+    )
 }
 
 /// Imports files and compares; gives how many.
 #[track_caller]
 fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
-    let (outcomes, questions): (Vec<_>, Vec<_>) = files.iter().filter_map(|file| import(bench, file)).unzip();
+    let (outcomes, mut questions): (Vec<_>, Vec<_>) = files.iter().filter_map(|file| import(bench, file)).unzip();
     let differ: Vec<String> = outcomes.iter().filter_map(|it| it.clone().err()).collect();
     assert!(differ.is_empty(), "{} of {} differ\n{}", differ.len(), outcomes.len(), differ.join("\n"));
     if let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") {
+        // Half a character is printed as a mark, so pi cannot be asked about it.
+        questions.retain(|question| !question.contains('\u{fffd}'));
         let answers = ask_pi(&package, &questions);
         assert_eq!(answers.len(), questions.len());
         let other: Vec<&String> = answers.iter().filter(|it| !it.starts_with("ok ")).collect();
@@ -164,14 +178,14 @@ fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
     outcomes.len()
 }
 
-fn ask_pi(package: &Path, questions: &[Value]) -> Vec<String> {
+fn ask_pi(package: &Path, questions: &[String]) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialect/tests/pi_oracle.mjs");
     let mut command = Command::new("node");
     command.arg(script).env("PI_PACKAGE", package).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut node = command.spawn().unwrap();
     let mut input = node.stdin.take().unwrap();
-    let lines: Vec<u8> = questions.iter().flat_map(|it| format!("{it}\n").into_bytes()).collect();
-    let writer = std::thread::spawn(move || input.write_all(&lines));
+    let lines = questions.join("\n");
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = node.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
     assert!(output.status.success(), "pi failed");
@@ -203,7 +217,8 @@ fn an_import_of_every_captured_run_sends_what_the_run_sends() {
     let Some(folder) = corpus::require_or_skip("BOSWELL_CAPTURES") else { return };
     let bench = Bench::new();
     let files = corpus::files(&folder.join("claude-code"));
-    let logs: Vec<PathBuf> = files.into_iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    let logs: Vec<PathBuf> =
+        files.into_iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
     assert!(compare(&bench, &logs) > 80);
 }
 

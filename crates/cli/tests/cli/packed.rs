@@ -33,9 +33,8 @@ impl Packed {
     }
 
     fn ask(&self) -> Vec<Vec<u8>> {
-        let ask = |question: &&[&str]| {
-            self.bench.run(question.iter().copied().chain([self.session.as_str()])).ends(0).stdout
-        };
+        let ask =
+            |question: &&[&str]| self.bench.run(question.iter().copied().chain([self.session.as_str()])).ends(0).stdout;
         QUESTIONS.iter().map(ask).collect()
     }
 

@@ -185,7 +185,8 @@ mod tests {
     #[test]
     fn what_is_said_beyond_the_log_becomes_the_summary_and_stays() {
         let index = format!("{{\"version\":1,\"entries\":[{{\"sessionId\":\"{A}\",\"summary\":\"old\"}}]}}");
-        let said = BTreeMap::from([(A.to_owned(), "why \"it\" was 红".to_owned()), (GHOST.to_owned(), "gone".to_owned())]);
+        let said =
+            BTreeMap::from([(A.to_owned(), "why \"it\" was 红".to_owned()), (GHOST.to_owned(), "gone".to_owned())]);
         let planned = plan(&store(&index), &said).unwrap();
         let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
         let entries: Vec<Raw<'_>> = Raw::parse(new).unwrap().get("entries").unwrap().items().collect();

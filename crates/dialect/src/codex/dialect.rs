@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot,
-    Tip, View,
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot, Tip, View,
 };
 
 use crate::{

@@ -89,7 +89,10 @@ mod tests {
     use super::*;
 
     fn index(ids: &str) -> Vec<u8> {
-        ids.chars().map(|id| format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\"}}\n")).collect::<String>().into_bytes()
+        ids.chars()
+            .map(|id| format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\"}}\n"))
+            .collect::<String>()
+            .into_bytes()
     }
 
     #[test]

@@ -63,7 +63,10 @@ fn behind_skipped(bytes: &[u8]) -> std::result::Result<Option<&[u8]>, String> {
 
 /// The object that was unpacked last, and what tells it from others: a search opens a log for every piece that it reads.
 #[derive(Debug, Clone)]
-pub(super) struct LastUnpacked<K>(Arc<Mutex<Option<(K, Arc<[u8]>)>>>);
+pub(super) struct LastUnpacked<K>(Arc<Mutex<Option<Unpacked<K>>>>);
+
+/// What tells an object from others, and its bytes.
+type Unpacked<K> = (K, Arc<[u8]>);
 
 impl<K> Default for LastUnpacked<K> {
     fn default() -> Self {

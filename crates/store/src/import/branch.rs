@@ -47,7 +47,8 @@ impl Importing<'_> {
 
     /// What is not sent any more, as people read it; what is kept of it, as it is sent.
     fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
-        let kept: HashMap<Slot, &ContextItem> = items.iter().filter(|it| is_stored(it)).map(|it| (it.slot, it)).collect();
+        let kept: HashMap<Slot, &ContextItem> =
+            items.iter().filter(|it| is_stored(it)).map(|it| (it.slot, it)).collect();
         let mut parent = None;
         for slot in history {
             parent = match kept.get(slot) {
@@ -95,7 +96,8 @@ impl Importing<'_> {
         let end = history.get(start..).unwrap_or_default();
         let said: Vec<Slot> = end.iter().copied().filter(|slot| is_said(self.source.log().kind(*slot))).collect();
         let next = items.get(..said.len()).unwrap_or_default();
-        let same = next.len() == said.len() && next.iter().zip(&said).all(|(item, slot)| is_stored(item) && item.slot == *slot);
+        let same = next.len() == said.len()
+            && next.iter().zip(&said).all(|(item, slot)| is_stored(item) && item.slot == *slot);
         if same { said.len() } else { 0 }
     }
 

@@ -24,11 +24,9 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
         EntryKind::Title => vec![Body::Title(view.text())],
         EntryKind::BranchSummary => vec![Body::BranchSummary { from: None, summary: view.text() }],
         // Where it cuts is told with what is kept; an earlier one only says what it summed up.
-        EntryKind::Compaction => vec![Body::Compaction {
-            summary: view.text(),
-            first_kept: String::new(),
-            tokens_before: 0,
-        }],
+        EntryKind::Compaction => {
+            vec![Body::Compaction { summary: view.text(), first_kept: String::new(), tokens_before: 0 }]
+        }
         _ => Vec::new(),
     };
     let empty = |body: &Body| matches!(body, Body::Title(text) | Body::Compaction { summary: text, .. } if text.trim().is_empty());

@@ -167,7 +167,9 @@ fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
         None => Vec::new(),
         Some(said) if said.kind() == Kind::Array => said.items().filter_map(|it| part_of(it.bytes())).collect(),
         Some(said) => {
-            vec![Part::Text(said.text().map_or_else(|| String::from_utf8_lossy(said.bytes()).into_owned(), Cow::into_owned))]
+            vec![Part::Text(
+                said.text().map_or_else(|| String::from_utf8_lossy(said.bytes()).into_owned(), Cow::into_owned),
+            )]
         }
     };
     Some((call.text()?.into_owned(), content, failed))
