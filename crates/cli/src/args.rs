@@ -58,7 +58,9 @@ pub(crate) enum Color {
     Never,
 }
 
+// Each is built when it is called: see `typed.rs`.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Stores(command::stores::StoresArgs),
     Projects(command::projects::ProjectsArgs),

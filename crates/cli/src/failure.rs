@@ -117,15 +117,72 @@ fn full_text(error: &Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+
     use super::*;
+
+    fn same(code: ExitCode, as_this: u8) -> bool {
+        format!("{code:?}") == format!("{:?}", ExitCode::from(as_this))
+    }
 
     #[test]
     fn a_panic_ends_with_70_and_says_what_to_do() {
         let code = guard(|| panic!("a bug"));
         let _ = std::panic::take_hook();
-        assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(70)));
+        assert!(same(code, 70), "{code:?}");
         let text = bug("out of\u{1b}[2J range", "src/x.rs:1:2");
         assert!(text.starts_with("error: boswell met a bug of its own: out of\\x1b[2J range\n"), "{text}");
         assert!(text.contains("panicked at src/x.rs:1:2") && text.contains("boswell doctor --bundle"), "{text}");
+    }
+
+    #[test]
+    fn a_panic_gives_up_the_lease_and_keeps_what_was_acknowledged() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let mut id = String::new();
+        let code = guard(|| {
+            let writer = store.create(NewSession::in_project("/proj")).unwrap();
+            id.clone_from(&writer.reference().id);
+            writer.append(Draft::user("kept")).unwrap();
+            assert!(store.writer(&id, Wait::No).is_err(), "the lease is held");
+            panic!("a bug while somebody writes")
+        });
+        let _ = std::panic::take_hook();
+        assert!(same(code, 70), "{code:?}");
+        let writer = store.writer(&id, Wait::No).unwrap();
+        let session = writer.session().unwrap();
+        let context = session.context(session.tip().unwrap()).unwrap();
+        assert_eq!(context.items.len(), 1);
+        writer.append(Draft::user("and on")).unwrap();
+        writer.close(Outcome::Completed).unwrap();
+    }
+
+    /// The program that the test below starts in a terminal: it draws, hides the cursor, and panics.
+    #[test]
+    #[ignore = "panics; it is started by the test that looks at what is left of the terminal"]
+    fn panics_while_it_draws() {
+        let code = guard(|| {
+            eprint!("\x1b[?25l\x1b[31mdrawing");
+            panic!("a bug in the middle of a line")
+        });
+        let _ = std::panic::take_hook();
+        assert!(same(code, 70), "{code:?}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_panic_leaves_a_terminal_with_a_cursor_and_without_colours() {
+        // `script` gives a program a terminal of its own; not every machine has it.
+        let program = std::env::current_exe().unwrap();
+        let line =
+            format!("'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture", program.display());
+        let ran = std::process::Command::new("script").args(["-qec", &line, "/dev/null"]).output();
+        let Ok(ran) = ran else { return };
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let (drawn, left) = text.split_once("drawing").unwrap_or_else(|| panic!("it did not draw: {text}"));
+        assert!(drawn.ends_with("\x1b[?25l\x1b[31m"), "{drawn:?}");
+        let (reset, said) = left.split_once("error: ").unwrap_or_else(|| panic!("it said nothing: {left}"));
+        assert_eq!(reset.replace('\r', ""), "\x1b[?25h\x1b[0m\n", "first the terminal, then the words");
+        assert!(said.starts_with("boswell met a bug of its own: a bug in the middle of a line"), "{said}");
     }
 }

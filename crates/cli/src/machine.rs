@@ -320,7 +320,6 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
     if let Some(summary) = &notes.summary {
         facts.summary = Some(summary.clone());
     }
-    facts.pinned |= notes.pinned;
     facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
 }
 

@@ -22,16 +22,16 @@ mod summary;
 mod terminal;
 mod timer;
 mod transcript;
+mod typed;
 mod when;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let line: Vec<_> = std::env::args_os().collect();
+    let args = match typed::read(&line) {
         Ok(args) => args,
-        Err(error) => return failure::usage(&error),
+        Err(code) => return code,
     };
     failure::guard(|| match command::run(&args) {
         Ok(code) => code,

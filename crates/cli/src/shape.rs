@@ -61,7 +61,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("bytes", summary.located.size)
         .with("problems", summary.complete.then_some(summary.gaps))
         .with("live", live)
-        .with("pinned", facts.pinned)
+        .with("pinned", facts.is_pinned())
         .with("kept", Json::Null)
         .with("archived", facts.archived || summary.located.hidden == Some("archived"))
         .with("expires", Json::Null)

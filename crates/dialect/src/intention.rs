@@ -4,6 +4,8 @@
 //! else is an intention: the store takes the locks that [`Dialect::locks`](crate::Dialect::locks) names, reads the session
 //! again under them, asks [`Dialect::plan`](crate::Dialect::plan), and the runner carries the plan out so that it can be undone.
 
+use std::collections::BTreeMap;
+
 use boswell_model::{Facts, SessionView, Tip};
 
 use crate::{Chance, Draft, Files, Located, LockSpec, NewSession, Operation, Plan};
@@ -126,6 +128,11 @@ pub enum StoreIntention {
     },
     /// Write the agent's own index anew from the truth.
     Index,
+    /// The same, with what is known of sessions beyond their logs, where the index has a place for it.
+    IndexWith {
+        /// What sessions were about, by id.
+        summaries: BTreeMap<String, String>,
+    },
 }
 
 /// What a dialect is told about the session that something is wanted of, read under the locks.

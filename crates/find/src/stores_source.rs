@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
-use boswell_store::{Store, Summary};
+use boswell_store::{Store, Summary, is_packed};
 
 use crate::source::{Form, Source, SourceReader};
 use crate::text::Field;
@@ -62,7 +62,7 @@ impl StoreSources {
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
         let source = Source {
             generation: if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 },
-            len: located.size,
+            len: length(store, key, located.size),
             modified: located.modified,
             form: Form::Log(located.framing),
             agent: if agent == store.dialect().name() {
@@ -109,7 +109,12 @@ impl StoreSources {
     }
 
     fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str, settled: bool) {
-        let is_last = |last: &Store| last.root() == store.root() && last.dialect().name() == store.dialect().name();
+        // Every archived session is a store of its own, at the root that it came from.
+        let is_last = |last: &Store| {
+            last.root() == store.root()
+                && last.dialect().name() == store.dialect().name()
+                && last.archived() == store.archived()
+        };
         if !self.stores.last().is_some_and(is_last) {
             self.stores.push(store.clone());
         }
@@ -136,6 +141,14 @@ impl StoreSources {
         let place = self.places.get(source.number)?;
         Some((self.stores.get(place.store)?, &place.key))
     }
+}
+
+/// How long a log is: a listing tells it, but for those that their agent compressed.
+fn length(store: &Store, key: &str, listed: u64) -> u64 {
+    if !is_packed(key) {
+        return listed;
+    }
+    store.backend().open(key).and_then(|log| log.end()).unwrap_or(0)
 }
 
 impl SourceReader for StoreSources {

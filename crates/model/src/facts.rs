@@ -84,6 +84,9 @@ pub struct Stated {
     pub usage: Usage,
 }
 
+/// The tag that keeps a session from being archived and cleaned up.
+pub const PINNED: &str = "pinned";
+
 impl Facts {
     /// Takes the time of a record as a bound of the session's life.
     pub fn saw(&mut self, head: &Head) {
@@ -127,6 +130,11 @@ impl Facts {
             self.first_prompt = Some(short.clone());
         }
         self.last_prompt = Some(short);
+    }
+
+    /// Whether it shall stay where it is: its agent marked it as worth keeping, or it has the tag [`PINNED`].
+    pub fn is_pinned(&self) -> bool {
+        self.pinned || self.tags.iter().any(|tag| tag == PINNED)
     }
 
     /// The label of each entry that has one now, by id.

@@ -26,7 +26,7 @@ mod view;
 pub use context::{Context, ContextForm, ContextItem, Message, Settings};
 pub use entry::{EntryKind, Flags, Head, Millis, Slot};
 pub use error::{Error, ErrorKind, Result};
-pub use facts::{Facts, Stated};
+pub use facts::{Facts, PINNED, Stated};
 pub use log::{ById, Log};
 pub use names::{Name, Names};
 pub use pair::Pair;

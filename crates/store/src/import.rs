@@ -1,10 +1,12 @@
 //! Brings a session of another place into boswell's own store, as a log of its own.
 //!
-//! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are told anew, entry by entry, each
-//! below what it followed; what our format has no place for becomes a `custom` entry that holds the original record. The branch
-//! on which the conversation stands comes first, in reading order, so that every reader finds it whole; other branches follow.
+//! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are told anew, so that a model is
+//! sent the same messages in the same order; what our format has no place for becomes a `custom` entry that holds the original
+//! record. The branch on which the conversation stands comes first, so that every reader finds it whole; other branches follow.
 
+mod branch;
 mod convert;
+mod message;
 
 use std::collections::HashMap;
 
@@ -15,10 +17,22 @@ use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
 use crate::native::uuid_v7_time;
 use crate::{Session, SessionWriter, Store};
 
-/// More records than this are not brought over at once.
-const MOST_RECORDS: usize = 4_000_000;
-/// A log that becomes longer than this is refused: it is made in memory.
-const LONGEST: usize = 2 << 30;
+/// How much an import may bring over: the file may come from anywhere, and the log is made in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct ImportLimits {
+    /// Records of the source.
+    pub records: usize,
+    /// Containers within each other in one record. Programs that read sessions go that deep by calling themselves.
+    pub depth: usize,
+    /// Bytes of the log that is made, with all that is put back into its records.
+    pub bytes: usize,
+}
+
+impl Default for ImportLimits {
+    fn default() -> Self {
+        ImportLimits { records: 4_000_000, depth: 1_000, bytes: 2 << 30 }
+    }
+}
 
 /// Dialects whose records are written as ours are.
 const FAMILY: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
@@ -26,9 +40,27 @@ const FAMILY: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 impl Store {
     /// Makes a session of all that another one holds. `origin` says where it came from, and stands in its first entry.
     pub fn import(&self, source: &Session, new: NewSession, origin: Json) -> Result<SessionWriter> {
+        self.import_within(source, new, origin, ImportLimits::default())
+    }
+
+    /// The same within other limits.
+    pub fn import_within(
+        &self,
+        source: &Session,
+        new: NewSession,
+        origin: Json,
+        limits: ImportLimits,
+    ) -> Result<SessionWriter> {
         let records = source.log().heads.len();
-        if records > MOST_RECORDS {
-            return Err(too_large(source, format!("it holds {records} records, and {MOST_RECORDS} are brought over")));
+        if records > limits.records {
+            let why = format!("it holds {records} records, and {} are brought over", limits.records);
+            return Err(too_large(source, why));
+        }
+        for slot in source.log().slots() {
+            if depth_of(&source.entry(slot)?.bytes) > limits.depth {
+                let why = format!("the record {} is nested deeper than {}", source.log().label(slot), limits.depth);
+                return Err(too_large(source, why));
+            }
         }
         let chance = &self.writing()?.chance;
         let id = new.id.clone().unwrap_or_else(|| self.dialect().session_id(chance.as_ref()));
@@ -37,10 +69,11 @@ impl Store {
         let mut importing = Importing {
             store: self,
             source,
+            limits,
             out: std::mem::take(&mut log.bytes),
             ids: HashMap::new(),
             firsts: HashMap::new(),
-            sent: Vec::new(),
+            heard: message::Heard { model: source.facts().models.first().cloned(), ..message::Heard::default() },
         };
         importing.custom("boswell.meta", Json::object().with("import", origin))?;
         let leaf = if FAMILY.contains(&source.dialect().name()) && importing.all_have_ids()? {
@@ -64,14 +97,15 @@ impl Store {
 struct Importing<'s> {
     store: &'s Store,
     source: &'s Session,
+    limits: ImportLimits,
     /// The log so far.
     out: Vec<u8>,
     /// Under which id the last entry stands that an original became.
     ids: HashMap<Slot, String>,
     /// Under which id the first entry stands that an original became.
     firsts: HashMap<Slot, String>,
-    /// What a model is sent, in order.
-    sent: Vec<Slot>,
+    /// What was heard so far.
+    heard: message::Heard,
 }
 
 impl Importing<'_> {
@@ -95,32 +129,25 @@ impl Importing<'_> {
             if Some(slot) == self.source.header() || head.id.is_none() {
                 continue;
             }
+            // Blobs of the source's store are none of ours: what they hold comes along.
             let bytes = self.source.entry(slot)?.bytes;
-            self.line(bytes.trim_ascii())?;
+            self.line(self.source.whole(bytes.into()).trim_ascii())?;
         }
-        Ok(self.source.leaf()?.map(|leaf| log.label(leaf).into_owned()))
+        Ok(self.source.tip()?.slot().map(|tip| log.label(tip).into_owned()))
     }
 
     /// Tells every entry anew: first the branch on which it stands, then the others.
     fn tell(&mut self) -> Result<Option<String>> {
-        let tip = self.source.tip()?;
-        let branch = self.source.branch(tip)?;
-        let items = self.source.context(tip)?.items;
-        self.sent = items.iter().flat_map(boswell_model::ContextItem::slots).collect();
-        let mut told = convert::Telling::new(self.source, items);
-        let mut parent = None;
-        for (at, slot) in branch.iter().enumerate() {
-            let next = branch.get(at + 1).copied();
-            parent = self.add(*slot, parent, &mut told, next)?;
-        }
+        let leaf = self.tell_branch()?;
         for slot in self.source.log().slots() {
             if self.ids.contains_key(&slot) || Some(slot) == self.source.header() {
                 continue;
             }
             let above = std::iter::successors(self.source.tree().parent(slot), |it| self.source.tree().parent(*it))
-                .take(MOST_RECORDS)
+                .take(self.limits.records)
                 .find_map(|it| self.ids.get(&it).cloned());
-            self.add(slot, above, &mut told, None)?;
+            let bodies = convert::tell(self.source, slot, &mut self.heard)?;
+            self.add(&[slot], bodies, above)?;
         }
         for gap in &self.source.log().gaps {
             self.custom(
@@ -128,42 +155,35 @@ impl Importing<'_> {
                 Json::object().with("at", gap.at).with("bytes", gap.len).with("damaged", true),
             )?;
         }
-        Ok(parent)
+        Ok(leaf)
     }
 
-    /// Adds what an entry becomes, below `parent`; gives the id of the last of it.
-    fn add(
-        &mut self,
-        slot: Slot,
-        parent: Option<String>,
-        told: &mut convert::Telling<'_>,
-        next: Option<Slot>,
-    ) -> Result<Option<String>> {
+    /// Adds what entries become, below `parent`; gives the id of the last of it.
+    fn add(&mut self, slots: &[Slot], bodies: Vec<Body>, parent: Option<String>) -> Result<Option<String>> {
         let mut parent = parent;
-        if let Some(id) = self.ids.get(&slot) {
-            return Ok(Some(id.clone()));
-        }
-        let at = self.source.log().head(slot).and_then(boswell_model::Head::instant);
+        let at = slots.iter().find_map(|slot| self.source.log().head(*slot)?.instant());
         let chance = &self.store.writing()?.chance;
-        let telling = told.tell(slot, next)?;
-        for body in telling.bodies {
+        let mut first = None;
+        for body in bodies {
             let id = chance.hex16();
             let body = match body {
-                Body::Compaction { summary, tokens_before, .. } => {
-                    // Of what came before, the first that is still sent; otherwise it names itself, and nothing is kept.
-                    let kept = self.sent.iter().find_map(|slot| self.firsts.get(slot));
-                    Body::Compaction { summary, first_kept: kept.unwrap_or(&id).clone(), tokens_before }
+                // Nothing from before is kept: it names itself.
+                Body::Compaction { summary, first_kept, tokens_before } if first_kept.is_empty() => {
+                    Body::Compaction { summary, first_kept: id.clone(), tokens_before }
                 }
                 body => body,
             };
             let settled = Settled { id: &id, parent: parent.as_deref(), at: at.unwrap_or_else(|| chance.now()) };
             let record = self.store.dialect().encode(&Draft::new(body), settled)?;
             self.line(&record)?;
-            self.firsts.entry(slot).or_insert_with(|| id.clone());
+            first.get_or_insert_with(|| id.clone());
             parent = Some(id);
         }
-        for slot in telling.slots {
-            self.ids.insert(slot, parent.clone().unwrap_or_default());
+        for slot in slots {
+            if let Some(first) = &first {
+                self.firsts.insert(*slot, first.clone());
+            }
+            self.ids.insert(*slot, parent.clone().unwrap_or_default());
         }
         Ok(parent)
     }
@@ -179,15 +199,49 @@ impl Importing<'_> {
     fn line(&mut self, record: &[u8]) -> Result<()> {
         self.out.extend_from_slice(record);
         self.out.push(b'\n');
-        if self.out.len() > LONGEST {
-            return Err(too_large(self.source, format!("it becomes longer than {LONGEST} bytes")));
+        if self.out.len() > self.limits.bytes {
+            return Err(too_large(self.source, format!("it becomes longer than {} bytes", self.limits.bytes)));
         }
         Ok(())
     }
+}
+
+/// How many containers stand within each other in a record.
+fn depth_of(record: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut quoted, mut escaped) = (false, false);
+    for byte in record {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 fn too_large(source: &Session, why: String) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{} is too large to be imported", source.reference()))
         .because(why)
         .hinting(format!("read it where it is with `boswell show {}`", source.reference()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_that_of_containers_and_not_of_text() {
+        for (record, depth) in
+            [(r#"{}"#, 1), (r#"{"a":[{"b":[]}],"c":{}}"#, 4), (r#"{"a":"[[[[\"{{{{\\"}"#, 1), ("x", 0)]
+        {
+            assert_eq!(depth_of(record.as_bytes()), depth, "{record}");
+        }
+    }
 }

@@ -102,7 +102,7 @@ mod writer;
 #[cfg(feature = "tokio")]
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
-pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader};
+pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
 pub use carry_out::CarriedOut;
 pub use chance::SystemChance;
@@ -110,6 +110,7 @@ pub use check::{Report, check, hurt, repair_of};
 pub use checkpoint::Checkpoints;
 pub use digest::{Digest, Hasher};
 pub use follow::{Follower, NewEntry, News};
+pub use import::ImportLimits;
 pub use journal::DamagedLine;
 pub use keep::{KeepRun, KeepWhich, is_secret};
 pub use launch::Launch;

@@ -41,8 +41,6 @@ pub enum NoteKind {
         /// What went wrong.
         message: Option<String>,
     },
-    /// Whether it is pinned.
-    Pin(bool),
     /// What an entry is called; none takes the name away.
     Label {
         /// The entry.
@@ -67,8 +65,6 @@ pub struct SessionNotes {
     pub tags: Vec<String>,
     /// Its status and the message that goes with it.
     pub status: Option<(String, Option<String>)>,
-    /// Whether it is pinned.
-    pub pinned: bool,
     /// Names of entries.
     pub labels: BTreeMap<String, String>,
     /// What it was about.
@@ -150,7 +146,6 @@ impl SessionNotes {
             NoteKind::Tag(tag) => self.tags.push(tag.clone()),
             NoteKind::Untag(tag) => self.tags.retain(|known| known != tag),
             NoteKind::Status { status, message } => self.status = Some((status.clone(), message.clone())),
-            NoteKind::Pin(pinned) => self.pinned = *pinned,
             NoteKind::Label { entry, label: Some(label) } => {
                 self.labels.insert(entry.clone(), label.clone());
             }
@@ -176,7 +171,6 @@ impl Note {
             NoteKind::Status { status, message } => {
                 note("status").with("status", status).with_some("message", message.as_deref())
             }
-            NoteKind::Pin(pinned) => note("pin").with("pinned", *pinned),
             NoteKind::Label { entry, label } => note("label").with("entry", entry).with("label", label.as_deref()),
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
@@ -191,7 +185,6 @@ impl Note {
             "tag" => NoteKind::Tag(text("tag")?),
             "untag" => NoteKind::Untag(text("tag")?),
             "status" => NoteKind::Status { status: text("status")?, message: text("message") },
-            "pin" => NoteKind::Pin(raw.get("pinned")?.bool()?),
             "label" => NoteKind::Label { entry: text("entry")?, label: text("label") },
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),

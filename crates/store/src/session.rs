@@ -159,7 +159,7 @@ impl Session {
     }
 
     /// A record with its large values. One whose blob is missing keeps the reference: what is there is shown.
-    fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
+    pub(crate) fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
         match &self.blobs {
             Some(blobs) => blobs.whole(record),
             None => record,

@@ -9,6 +9,7 @@ use super::fsyncs::Fsyncs;
 use super::lab::Lab;
 use super::read_all::ReadAll;
 use super::records_1gb::Records1Gb;
+use super::startup::Startup;
 use super::table::Row;
 use crate::Outcome;
 
@@ -41,4 +42,5 @@ pub(crate) const ALL: &[&dyn Group] = &[
     &Scan,
     &UsageReport,
     &Check1Gb,
+    &Startup,
 ];

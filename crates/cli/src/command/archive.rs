@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::Operation;
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
 use boswell_store::{Conversation, Outcome, Resolved, Summary};
 use clap::Args;
 
@@ -96,7 +96,9 @@ fn old(
     let span = i64::try_from(when::span(span)?.as_millis()).unwrap_or(i64::MAX);
     let before = Instant::from_millis(machine.now.millis().saturating_sub(span));
     let mut chosen = Vec::new();
-    for conversation in conversations.iter().filter(|it| last_active(it).is_some_and(|at| at < before)) {
+    let is_pinned = |it: &Conversation| sides(it).any(|side| side.facts.is_pinned());
+    let is_old = |it: &&Conversation| last_active(it).is_some_and(|at| at < before) && !is_pinned(it);
+    for conversation in conversations.iter().filter(is_old) {
         for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
             let Some(store) = machine.stores.get(*store).filter(|store| store.archived().is_none()) else { continue };
             if summary.located.owner.is_some() || dialect.is_some_and(|it| it != summary.reference.dialect) {
@@ -119,8 +121,10 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
     if !found.store.was_live(&session.id).is_empty() {
         return Some((ErrorKind::Busy, "its agent is at work on it", "end the agent first".to_owned()));
     }
-    if summary.facts.pinned {
-        return Some((ErrorKind::Denied, "it is pinned", "unpin it first in its agent".to_owned()));
+    if summary.facts.is_pinned() {
+        let tagged = summary.facts.tags.iter().any(|tag| tag == PINNED);
+        let unpin = if tagged { format!("with `boswell untag {session} {PINNED}`") } else { "in its agent".to_owned() };
+        return Some((ErrorKind::Denied, "it is pinned", format!("unpin it first {unpin}")));
     }
     if summary.facts.status.as_deref() == Some("active") {
         return Some((ErrorKind::Denied, "it is active", format!("end it first with `boswell close {session}`")));

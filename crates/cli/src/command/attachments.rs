@@ -94,6 +94,9 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
         )?;
     }
     out.finish()?;
+    if count == 0 && !machine.quiet {
+        crate::failure::say(&format!("{} has no attachments", session.reference()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

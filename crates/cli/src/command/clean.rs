@@ -122,7 +122,7 @@ fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
 
 /// Old, and neither active nor pinned. A session that somebody writes holds its lease and is refused later.
 fn is_old(summary: &Summary, before: Instant) -> bool {
-    let kept = summary.facts.pinned || summary.facts.status.as_deref() == Some("active");
+    let kept = summary.facts.is_pinned() || summary.facts.status.as_deref() == Some("active");
     !kept && summary.last_active().is_some_and(|at| at < before)
 }
 

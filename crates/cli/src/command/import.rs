@@ -15,6 +15,8 @@ use crate::output::Output;
 
 /// A longer document is refused: it is held in memory.
 const LONGEST: u64 = 1 << 30;
+/// How many files that were left behind are named.
+const NAMED: usize = 10;
 /// How much of each own log is looked at for where it came from, which stands near its beginning.
 const BEGINNING: u64 = 64 << 10;
 
@@ -90,17 +92,36 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
         .with("sha256", sha256);
     let new = NewSession { project, title, around: Around::of(&machine.env), ..NewSession::default() };
     let own = own?;
+    let left = left_behind(&source)?;
     let writer = own.import(&session, new, origin)?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     if out.json {
         let located = own.find(&reference.id)?;
-        out.object(&crate::shape::session(&own.summary(&located)?, Some(&own), &[], None))?;
+        let names: Vec<Json> =
+            left.iter().map(|(kind, path)| Json::object().with("kind", *kind).with("path", path)).collect();
+        out.object(&crate::shape::session(&own.summary(&located)?, Some(&own), &[], None).with("left", names))?;
     } else {
         out.line(&reference.to_string())?;
     }
     out.finish()?;
+    if !left.is_empty() && !machine.quiet {
+        crate::failure::say(&format!("{} files beside the source were not brought over:", left.len()));
+        for (kind, path) in left.iter().take(NAMED) {
+            crate::failure::say(&format!("  {kind}  {path}"));
+        }
+        if left.len() > NAMED {
+            crate::failure::say(&format!("  and {} more", left.len() - NAMED));
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Files that belong to the source and have no place in a session of ours, each with what it is.
+fn left_behind(source: &Resolved) -> Result<Vec<(&'static str, String)>> {
+    let files = source.store.side_files(&source.located)?;
+    let names = files.into_iter().map(|file| (file.kind.word(), source.store.backend().describe(&file.key)));
+    Ok(names.collect())
 }
 
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {

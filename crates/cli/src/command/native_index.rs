@@ -1,9 +1,11 @@
-//! `index --native`: agents' own index files, written anew from their logs.
+//! `index --native`: agents' own index files, written anew from their logs and from the summaries that boswell keeps.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use boswell_dialect::StoreIntention;
 use boswell_model::Result;
+use boswell_store::Store;
 
 use super::whole_store;
 use crate::machine::Machine;
@@ -15,11 +17,29 @@ pub(crate) fn run(machine: &Machine, apply: bool) -> Result<ExitCode> {
         machine.may_write()?;
     }
     let mut out = Output::paged(machine);
-    let outcome = whole_store::each(machine, &StoreIntention::Index, apply, &mut out)?;
+    let summaries = summaries(machine)?;
+    let wanted = |store: &Store| StoreIntention::IndexWith {
+        summaries: summaries.get(store.dialect().name()).cloned().unwrap_or_default(),
+    };
+    let outcome = whole_store::each_with(machine, &wanted, apply, &mut out)?;
     out.finish()?;
     if outcome.changed == 0 && !machine.quiet {
         crate::failure::say("every index that an agent keeps is as its logs say");
     }
     whole_store::say_next(machine, apply, &outcome);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What notes say that sessions were about: by dialect, then by id.
+fn summaries(machine: &Machine) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+    let mut said: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    if machine.home.is_none() {
+        return Ok(said);
+    }
+    for (session, notes) in machine.notes()?.all() {
+        if let Some(summary) = notes.summary {
+            said.entry(session.dialect).or_default().insert(session.id, summary);
+        }
+    }
+    Ok(said)
 }

@@ -12,9 +12,11 @@ use crate::machine::Machine;
 
 /// Tag a session
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "A session with the tag `pinned` stays where it is: `archive` and `clean` leave it out.
+
+Examples:
   boswell tag @last release urgent
-  boswell list --tag urgent")]
+  boswell tag 0b7e pinned && boswell list --tag pinned")]
 pub(crate) struct TagArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,

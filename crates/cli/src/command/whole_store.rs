@@ -3,7 +3,7 @@
 use boswell_dialect::StoreIntention;
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, Result, SessionRef};
-use boswell_store::CarriedOut;
+use boswell_store::{CarriedOut, Store};
 
 use super::change;
 use crate::machine::Machine;
@@ -21,8 +21,19 @@ pub(crate) struct Outcome {
 
 /// Shows what an intention would change in every store; with `apply` carries it out.
 pub(crate) fn each(machine: &Machine, intention: &StoreIntention, apply: bool, out: &mut Output) -> Result<Outcome> {
+    each_with(machine, &|_| intention.clone(), apply, out)
+}
+
+/// The same, where what is wanted depends on the store.
+pub(crate) fn each_with(
+    machine: &Machine,
+    wanted: &dyn Fn(&Store) -> StoreIntention,
+    apply: bool,
+    out: &mut Output,
+) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for (_, store) in machine.stores.iter() {
+        let intention = &wanted(store);
         let planned = match machine.planning(store.clone()).plan_store(intention) {
             Ok(planned) => planned,
             Err(error) if error.kind() == ErrorKind::Unsupported => {

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use boswell_testkit::Home;
 use boswell_testkit::disk::{read, write};
+use boswell_testkit::{Home, Planted};
+
+use serde_json::Value;
 
 use crate::bench::Bench;
 use crate::keep::{below, modified};
 
-const DIALECTS: [&str; 7] = ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas"];
+const DIALECTS: [&str; 8] = ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"];
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
 type Tree = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
@@ -33,6 +35,63 @@ fn plant(bench: &Bench) -> PathBuf {
     log
 }
 
+/// Puts beside sessions what their agent keeps there; gives what must go and come back with them.
+fn plant_side_files(home: &Home, dialect: &str, chosen: &[&Planted]) -> Vec<PathBuf> {
+    let mut planted = Vec::new();
+    for session in chosen {
+        let beside = session.path.with_extension("");
+        let folder = home.folder(dialect).unwrap();
+        let names: Vec<PathBuf> = match dialect {
+            "claude" => vec![
+                beside.join("subagents/agent-a1.jsonl"),
+                beside.join("subagents/agent-a1.meta.json"),
+                beside.join("tool-results/b1.txt"),
+                folder.join(format!("file-history/{}/0a1b@v1", session.id)),
+                folder.join(format!("todos/{0}-agent-{0}.json", session.id)),
+            ],
+            "omp" | "xcsh" => vec![beside.join("0.bash.log"), beside.join("local/笔记.md")],
+            "myagents" => vec![folder.join(format!("attachments/{}/shot.png", session.id))],
+            _ => Vec::new(),
+        };
+        names.iter().for_each(|path| write(path, path.to_str().unwrap().as_bytes()));
+        planted.extend(names);
+    }
+    if dialect == "codex" {
+        let title = |id: &str| format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\",\"updated_at\":\"x\"}}\n");
+        let ids: Vec<&str> = chosen.iter().map(|it| it.id.as_str()).collect();
+        let lines: String = ids.iter().chain(&["another"]).chain(&ids).map(|id| title(id)).collect();
+        write(&home.folder(dialect).unwrap().join("session_index.jsonl"), lines.as_bytes());
+    }
+    planted
+}
+
+/// The first words of what was said in each session.
+fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
+    let first = |(shown, _): &(Vec<u8>, Vec<u8>)| {
+        let lines = shown.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        let mut spoken = lines.filter(|line| line["role"] == "user" || line["role"] == "assistant");
+        spoken.find_map(|line| {
+            let text = line["text"].as_str()?.lines().next()?.chars().take(12).collect::<String>();
+            Some(text.trim().to_owned()).filter(|text| text.chars().count() >= 2)
+        })
+    };
+    said.iter().filter_map(first).collect()
+}
+
+/// Where sessions say something, as a search finds it: which sessions, which entries.
+fn found_in(bench: &Bench, refs: &[String], words: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in words {
+        let ran = bench.run(["search", "--substring", word, "--limit", "1000", "--json", "-q"]);
+        assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+        let hits = ran.of_type("hit").into_iter().filter(|hit| refs.iter().any(|it| hit["session"] == **it));
+        found.extend(hits.map(|hit| format!("{} {} {}", hit["session"], hit["entry"], hit["field"])));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 #[test]
 fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit_for_bit() {
     for dialect in DIALECTS {
@@ -53,7 +112,12 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
             // It calls every session active that nobody ended.
             refs.iter().for_each(|it| drop(bench.run(["close", it])));
         }
+        let beside = plant_side_files(&home, dialect, &chosen);
         let (before, said) = (tree(folder), answers());
+        let words = words_of(&said);
+        assert!(!words.is_empty() || dialect == "clinvoker", "{dialect} says nothing to search for");
+        let hits = found_in(&bench, &refs, &words);
+        assert!(!hits.is_empty() || words.is_empty(), "{dialect}: {words:?}");
         let args = |verb: &[&str]| -> Vec<String> {
             verb.iter().map(|word| (*word).to_owned()).chain(refs.iter().cloned()).collect()
         };
@@ -64,10 +128,13 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         for planted in &chosen {
             assert!(!planted.path.exists(), "{dialect}: {planted:?}");
         }
+        for path in &beside {
+            assert!(!path.exists(), "{} stayed behind", path.display());
+        }
+        assert_eq!(found_in(&bench, &refs, &words), hits, "{dialect}: what is archived is found where it was");
         let listed = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
         for reference in &refs {
-            let fits =
-                |it: &&serde_json::Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
+            let fits = |it: &&Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
             let rows: Vec<_> = listed.iter().filter(fits).collect();
             assert!(
                 rows.iter().any(|row| row["archived"] == true || row["ref"] != **reference),
@@ -76,9 +143,9 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         }
         for (session, (was, is)) in refs.iter().zip(said.iter().zip(answers())) {
             assert_eq!(String::from_utf8_lossy(&was.1), String::from_utf8_lossy(&is.1), "export of {session}");
-            let texts = |bytes: &[u8]| -> Vec<serde_json::Value> {
+            let texts = |bytes: &[u8]| -> Vec<Value> {
                 let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
-                let lines = lines.map(|line| serde_json::from_slice::<serde_json::Value>(line).unwrap());
+                let lines = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
                 lines.filter(|line| line["type"] == "entry").collect()
             };
             assert_eq!(texts(&was.0), texts(&is.0), "show of {session}");
@@ -121,7 +188,7 @@ fn what_is_archived_is_found_by_search_and_refuses_to_be_changed_or_resumed() {
     bench.run(["clean", "--older-than", "1d", "--dialect", "claude", "--apply"]).ends(0);
     bench.run(["restore", &format!("claude:{ID}")]).ends(0);
     let rows = bench.run(["list", "--json"]).ends(0).of_type("session");
-    assert_eq!((rows.len(), &rows[0]["archived"]), (1, &serde_json::Value::Bool(false)), "{rows:?}");
+    assert_eq!((rows.len(), &rows[0]["archived"]), (1, &Value::Bool(false)), "{rows:?}");
     assert_eq!(bench.run(["search", "构建", "--json"]).ends(0).of_type("hit").len(), 1);
 }
 
@@ -165,4 +232,92 @@ fn a_damaged_copy_is_reported_and_harms_no_other_session() {
     }
     bench.run(["show", ID]).ends(4);
     bench.run(["list", "--hidden"]).ends(0);
+}
+
+#[test]
+fn a_pinned_session_stays_until_it_is_unpinned() {
+    let bench = Bench::new();
+    let log = plant(&bench);
+    let session = format!("claude:{ID}");
+    bench.run(["tag", ID, "pinned"]).ends(0);
+    let row = || bench.run(["list", "--json"]).ends(0).of_type("session")[0].clone();
+    assert_eq!(row()["pinned"], true);
+    bench.run(["archive", ID, "--apply"]).ends(2).says(&format!("boswell untag {session} pinned"));
+    let plan = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    assert!(plan.is_empty(), "{plan:?}");
+    bench.run(["archive", "--older-than", "1d", "--apply"]).ends(0);
+    bench.run(["clean", "--older-than", "1d", "--dialect", "claude", "--apply"]).ends(0);
+    assert!(log.exists());
+    bench.run(["untag", ID, "pinned"]).ends(0);
+    assert_eq!(row()["pinned"], false);
+    bench.run(["archive", ID, "--apply"]).ends(0);
+    assert!(!log.exists());
+}
+
+#[test]
+fn a_session_that_its_agent_calls_a_favourite_stays_whichever_side_is_old() {
+    let bench = Bench::new();
+    let home = Home::build(&bench.home(), 7);
+    let index = home.folder("myagents").unwrap().join("sessions.json");
+    let (front, link) = home.of("myagents").find_map(|it| Some((it.id.clone(), it.link.clone()?.1))).unwrap();
+    let mut rows: Vec<Value> = serde_json::from_slice(&read(&index)).unwrap();
+    rows.iter_mut().filter(|row| row["id"] == *front).for_each(|row| row["favorite"] = true.into());
+    write(&index, serde_json::to_string(&rows).unwrap().as_bytes());
+    bench.run(["archive", &format!("myagents:{front}"), "--apply"]).ends(2).says("in its agent");
+    let steps = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    assert!(steps.len() > 3, "{steps:?}");
+    let named = |id: &str| steps.iter().any(|step| step["session"].as_str().unwrap().ends_with(id));
+    assert!(!named(&front) && !named(&link), "{steps:?}");
+}
+
+#[test]
+fn a_session_comes_back_into_an_index_that_its_app_wrote_to_meanwhile() {
+    let bench = Bench::new();
+    let home = Home::build(&bench.home(), 7);
+    let index = home.folder("myagents").unwrap().join("sessions.json");
+    let rows = || -> Vec<Value> { serde_json::from_slice(&read(&index)).unwrap() };
+    let before = rows();
+    let id = before[0]["id"].as_str().unwrap();
+    bench.run(["archive", &format!("myagents:{id}"), "--apply"]).ends(0);
+    let mut since = rows();
+    assert_eq!(since.len(), before.len() - 1);
+    since[0]["title"] = "renamed since".into();
+    let renamed = since[0]["id"].clone();
+    write(&index, serde_json::to_string(&since).unwrap().as_bytes());
+    bench.run(["restore", &format!("myagents:{id}")]).ends(0);
+    let row = |id: &Value| rows().into_iter().find(|row| row["id"] == *id);
+    assert_eq!(row(&before[0]["id"]).as_ref(), Some(&before[0]));
+    assert_eq!(row(&renamed).unwrap()["title"], "renamed since");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_codex_session_that_somebody_writes_is_not_archived_and_titles_written_meanwhile_stay() {
+    let bench = Bench::new();
+    let home = Home::build(&bench.home(), 7);
+    let root = home.folder("codex").unwrap();
+    let chosen: Vec<_> = home.of("codex").filter(|it| !it.hidden).take(2).collect();
+    plant_side_files(&home, "codex", &chosen);
+    let index = root.join("session_index.jsonl");
+    let (before, log) = (tree(root), chosen[0].path.clone());
+    let session = |at: usize| format!("codex:{}", chosen[at].id);
+    let open = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    bench.run(["archive", &session(0), "--apply"]).ends(3).says("pid");
+    assert_eq!(tree(root), before);
+    drop(open);
+    bench.run(["archive", &session(0), &session(1), "--apply"]).ends(0);
+    let left = String::from_utf8(read(&index)).unwrap();
+    assert_eq!(left.lines().count(), 1, "{left}");
+    let shown = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let title = |id: &str| shown.iter().find(|row| row["id"] == *id).unwrap()["title"].clone();
+    assert_eq!(title(&chosen[0].id), format!("题 {}", chosen[0].id), "its title is archived with it");
+    let since = "{\"id\":\"since\",\"thread_name\":\"new\"}\n";
+    write(&index, (left + since).as_bytes());
+    bench.run(["restore", &session(1), &session(0)]).ends(0);
+    let mut expected = before[&index].0.clone();
+    expected.extend_from_slice(since.as_bytes());
+    assert_eq!(String::from_utf8(read(&index)).unwrap(), String::from_utf8(expected).unwrap());
+    for (path, (bytes, at)) in before.iter().filter(|(path, _)| **path != index) {
+        assert!(read(path) == *bytes && modified(path) == *at, "{}", path.display());
+    }
 }

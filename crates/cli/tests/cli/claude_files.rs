@@ -215,6 +215,27 @@ fn the_index_of_an_old_client_is_written_from_the_truth_and_can_be_taken_back() 
 }
 
 #[test]
+fn summaries_that_boswell_keeps_stand_in_the_index_of_an_old_client() {
+    let bench = Bench::new();
+    edited(&bench);
+    let index =
+        root(&bench).join(format!("projects/{}/sessions-index.json", key(&project(&bench).display().to_string())));
+    write(&index, b"{\"version\":1,\"entries\":[]}");
+    let kept = bench.run(["summarize", ID, "--json"]).ends(0).of_type("summary")[0]["summary"].clone();
+    assert!(!kept.as_str().unwrap().is_empty());
+    bench.run(["index", "--native", "--apply"]).ends(0);
+    let written = || -> serde_json::Value { serde_json::from_slice(&read(&index)).unwrap() };
+    assert_eq!(written()["entries"][0]["summary"], kept);
+    bench.run(["index", "--native", "--apply"]).ends(0).says("as its logs say");
+    // Who has no notes takes none away.
+    bench
+        .run(["index", "--native", "--apply", "--home", bench.tmp().to_str().unwrap()])
+        .ends(0)
+        .says("as its logs say");
+    assert_eq!(written()["entries"][0]["summary"], kept);
+}
+
+#[test]
 fn spilled_output_is_shown_in_its_place() {
     let bench = Bench::new();
     let log = root(&bench).join(format!("projects/-w/{ID}.jsonl"));

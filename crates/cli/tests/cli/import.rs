@@ -1,7 +1,7 @@
 //! Import: what others wrote, in boswell's own store, saying the same.
 
+use boswell_testkit::Home;
 use boswell_testkit::disk::{read, write};
-use boswell_testkit::{Home, corpus};
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -91,27 +91,4 @@ fn garbage_is_refused_or_kept_but_never_breaks() {
         assert!(matches!(ran.code, Some(0..=4)), "{ran:?}");
     }
     bench.run(["import", "nowhere.jsonl"]).ends(2);
-}
-
-#[test]
-fn real_files_say_the_same_once_they_are_imported() {
-    let Some(folder) = corpus::require_or_skip("BOSWELL_CORPUS") else { return };
-    let bench = Bench::new();
-    let mut differ = Vec::new();
-    let files = corpus::files(&folder);
-    let logs = files.iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl"));
-    for path in logs.filter(|path| path.metadata().unwrap().len() < 1 << 20) {
-        let name = path.to_str().unwrap();
-        if bench.run(["context", name, "--json", "-q"]).code != Some(0) {
-            continue;
-        }
-        let (was, reference) = (said(&bench, name), import(&bench, path));
-        if !says_the_same(&bench, &was, &reference) {
-            let is = said(&bench, &reference);
-            let at = was.iter().zip(&is).position(|(a, b)| a != b).unwrap_or(was.len().min(is.len()));
-            let cut = |all: &[String]| all.get(at).map(|text| text.chars().take(80).collect::<String>());
-            differ.push(format!("{name} at {at} of {} and {}: {:?} {:?}", was.len(), is.len(), cut(&was), cut(&is)));
-        }
-    }
-    assert!(differ.is_empty(), "{} differ\n{}", differ.len(), differ.join("\n"));
 }

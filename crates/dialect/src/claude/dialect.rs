@@ -1,5 +1,6 @@
 //! Claude Code's answers to the contract of dialects.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
@@ -253,7 +254,8 @@ impl Dialect for Claude {
         match intention {
             StoreIntention::Create(new) => create::create(files, new, chance),
             StoreIntention::Move { from, to } => move_project::plan(files, from, to),
-            StoreIntention::Index => native_index::plan(files),
+            StoreIntention::Index => native_index::plan(files, &BTreeMap::new()),
+            StoreIntention::IndexWith { summaries } => native_index::plan(files, summaries),
         }
     }
 }

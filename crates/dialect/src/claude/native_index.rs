@@ -3,6 +3,8 @@
 //! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither write nor read it. So an index
 //! that is there is corrected, and none is made. Members that we do not know stay, in the index and in its entries.
 
+use std::collections::BTreeMap;
+
 use boswell_model::json::{Json, Kind, Raw, set_member};
 use boswell_model::{Framing, Lines, Result};
 
@@ -13,8 +15,8 @@ const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
 const CHUNK: usize = 1 << 20;
 
-/// What has to happen for every index of the store to be right.
-pub(super) fn plan(files: &dyn Files) -> Result<Planned> {
+/// What has to happen for every index of the store to be right. `summaries` come before what logs say, by id.
+pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
     let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
     let mut without = 0;
     for project in discover::projects(files)? {
@@ -24,7 +26,7 @@ pub(super) fn plan(files: &dyn Files) -> Result<Planned> {
             continue;
         };
         let old = files.read_whole(&index.key, LIMIT)?.unwrap_or_default();
-        let new = corrected(files, &listing, &old)?;
+        let new = corrected(files, summaries, &listing, &old)?;
         if new != old {
             planned.plan.steps.push(Step::Edit {
                 key: index.key.clone(),
@@ -47,7 +49,12 @@ fn is_log(info: &FileInfo) -> bool {
     info.is_file() && info.size > 0 && info.stem(".jsonl").is_some_and(discover::is_uuid)
 }
 
-fn corrected(files: &dyn Files, listing: &[FileInfo], old: &[u8]) -> Result<Vec<u8>> {
+fn corrected(
+    files: &dyn Files,
+    summaries: &BTreeMap<String, String>,
+    listing: &[FileInfo],
+    old: &[u8],
+) -> Result<Vec<u8>> {
     let whole = Raw::parse(old).ok().filter(|raw| raw.kind() == Kind::Object);
     let known: Vec<Raw<'_>> =
         whole.and_then(|raw| raw.get("entries")).map(|raw| raw.items().collect()).unwrap_or_default();
@@ -59,7 +66,7 @@ fn corrected(files: &dyn Files, listing: &[FileInfo], old: &[u8]) -> Result<Vec<
     for log in listing.iter().filter(|info| is_log(info)) {
         let id = log.stem(".jsonl").unwrap_or_default();
         let before = known.iter().find(|entry| is(entry, id)).map(Raw::bytes);
-        let (entry, project) = entry(files, log, id, before)?;
+        let (entry, project) = entry(files, log, id, summaries.get(id), before)?;
         folder = folder.or(project);
         entries.push(entry);
     }
@@ -78,7 +85,13 @@ fn corrected(files: &dyn Files, listing: &[FileInfo], old: &[u8]) -> Result<Vec<
 }
 
 /// The entry of a session, with what stood in it before; and the folder that the session was held in.
-fn entry(files: &dyn Files, log: &FileInfo, id: &str, before: Option<&[u8]>) -> Result<(Vec<u8>, Option<String>)> {
+fn entry(
+    files: &dyn Files,
+    log: &FileInfo,
+    id: &str,
+    summary: Option<&String>,
+    before: Option<&[u8]>,
+) -> Result<(Vec<u8>, Option<String>)> {
     let located = Located::at(id, log, Framing::Lines);
     let mut reader = Reader::new(&Claude, &located, Depth::Facts);
     let mut lines = Lines::new(0, 1);
@@ -100,7 +113,7 @@ fn entry(files: &dyn Files, log: &FileInfo, id: &str, before: Option<&[u8]>) -> 
         ("fullPath", Some(Json::from(files.describe(&log.key)))),
         ("fileMtime", log.modified.map(|time| Json::from(time.millis()))),
         ("firstPrompt", Some(Json::from(facts.first_prompt.as_deref().unwrap_or("No prompt")))),
-        ("summary", facts.summary.map(Json::from)),
+        ("summary", summary.or(facts.summary.as_ref()).map(Json::from)),
         ("customTitle", title.map(Json::from)),
         ("messageCount", Some(Json::from(facts.messages))),
         ("created", facts.created.map(|time| Json::from(time.to_rfc3339()))),
@@ -146,7 +159,7 @@ mod tests {
     }
 
     fn written(index: &str) -> (String, Planned) {
-        let planned = plan(&store(index)).unwrap();
+        let planned = plan(&store(index), &BTreeMap::new()).unwrap();
         let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
         (String::from_utf8(new.clone()).unwrap(), planned)
     }
@@ -166,7 +179,22 @@ mod tests {
         assert_eq!(entries[1].get("firstPrompt").unwrap().text().unwrap(), format!("ask {B}"));
         assert_eq!(raw.get("later").unwrap().bool(), Some(true));
         assert!(planned.remarks[0].contains("1 projects"), "{:?}", planned.remarks);
-        assert!(plan(&store(&text)).unwrap().plan.steps.is_empty(), "what is right is left alone");
+        assert!(plan(&store(&text), &BTreeMap::new()).unwrap().plan.steps.is_empty(), "what is right is left alone");
+    }
+
+    #[test]
+    fn what_is_said_beyond_the_log_becomes_the_summary_and_stays() {
+        let index = format!("{{\"version\":1,\"entries\":[{{\"sessionId\":\"{A}\",\"summary\":\"old\"}}]}}");
+        let said =
+            BTreeMap::from([(A.to_owned(), "why \"it\" was 红".to_owned()), (GHOST.to_owned(), "gone".to_owned())]);
+        let planned = plan(&store(&index), &said).unwrap();
+        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
+        let entries: Vec<Raw<'_>> = Raw::parse(new).unwrap().get("entries").unwrap().items().collect();
+        let summaries: Vec<_> = entries.iter().map(|entry| entry.get("summary").and_then(|it| it.text())).collect();
+        assert_eq!(summaries, [Some("why \"it\" was 红".into()), None]);
+        let text = String::from_utf8(new.clone()).unwrap();
+        assert!(plan(&store(&text), &said).unwrap().plan.steps.is_empty(), "it is right now");
+        assert!(plan(&store(&text), &BTreeMap::new()).unwrap().plan.steps.is_empty(), "and nobody takes it away");
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
 pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
     match intention {
         StoreIntention::Create(new) => create(files, new, chance),
-        StoreIntention::Index => reindex(files),
+        StoreIntention::Index | StoreIntention::IndexWith { .. } => reindex(files),
         StoreIntention::Move { .. } => Err(unsupported(
             "clinvoker",
             "be moved",

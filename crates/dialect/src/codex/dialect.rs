@@ -4,20 +4,16 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Problem, Result, SessionView, Slot,
-    Tip, View,
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot, Tip, View,
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Located, Operation, ResumeCommand, Sample, Support,
-    tool_paths,
+    Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located, Operation, Planned,
+    ResumeCommand, Sample, Support, tool_paths, unsupported,
 };
 
 use super::record::Record;
-use super::{context, facts, item, layout, record, rollback, view};
-
-/// Tells in a session's facts how its log is compressed. Only such a session has no log: Codex has no index of others.
-const PACKED: &str = "compressed";
+use super::{context, facts, item, layout, record, remove, rollback, view};
 
 /// Sessions of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -37,6 +33,7 @@ impl Dialect for Codex {
             (Operation::Read, Support::Native),
             (Operation::Context, Support::Native),
             (Operation::Resume, Support::Native),
+            (Operation::Delete, Support::Native),
         ])
     }
 
@@ -72,9 +69,6 @@ impl Dialect for Codex {
     fn begin(&self, located: &Located) -> Facts {
         let mut facts = Facts { archived: layout::is_archived(located), ..Facts::default() };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
-        if located.key.is_none() {
-            facts.metadata.insert(PACKED.to_owned(), "zstd".to_owned());
-        }
         facts.title = row.and_then(|row| facts::text(row, "thread_name")).filter(|title| !title.trim().is_empty());
         facts
     }
@@ -108,11 +102,19 @@ impl Dialect for Codex {
         context::render(item, records)
     }
 
-    fn check(&self, _view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        if facts.metadata.contains_key(PACKED) {
-            problems.push(layout::packed_problem());
+    fn plans(&self, operation: Operation) -> bool {
+        operation == Operation::Delete
+    }
+
+    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+        match intention {
+            Intention::Delete => remove::plan(asked),
+            _ => Err(unsupported("codex", "be changed like that", "see what each store can with `boswell stores`")),
         }
-        Ok(())
+    }
+
+    fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+        (key == layout::INDEX).then(|| remove::merge(base, ours, theirs)).flatten()
     }
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its
@@ -171,9 +173,7 @@ fn likeness(object: &Object<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use boswell_model::ProblemKind;
-
-    use super::super::fixture::{Bytes, located, view_of, with};
+    use super::super::fixture::{located, view_of, with};
     use super::*;
 
     fn likeness_of(name: &str, record: &str) -> Likeness {
@@ -215,19 +215,6 @@ mod tests {
         assert_eq!(Codex.resume(&planted, &located()), None);
         let archived = Located { hidden: Some("archived"), ..located() };
         assert_eq!(Codex.resume(&facts, &archived), None);
-    }
-
-    #[test]
-    fn a_compressed_session_is_reported_as_unreadable_and_nothing_else_is() {
-        let problems = |key: Option<String>| {
-            let read = crate::Reader::read(&Codex, &Located { key, ..located() }, b"", crate::Depth::Facts);
-            let bytes = Bytes(b"");
-            let mut problems = Vec::new();
-            Codex.check(&read.view(&bytes), &read.facts, &mut problems).unwrap();
-            problems.into_iter().map(|problem| problem.kind).collect::<Vec<_>>()
-        };
-        assert_eq!(problems(None), [ProblemKind::Unreadable]);
-        assert_eq!(problems(located().key), []);
     }
 
     #[test]

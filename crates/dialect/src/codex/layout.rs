@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::Raw;
-use boswell_model::{Framing, Problem, ProblemKind, Result};
+use boswell_model::{Framing, Result};
 
 use crate::{FileInfo, Files, Found, Located};
 
 /// Folder of sessions that were put away.
 const ARCHIVE: &str = "archived_sessions";
 /// Titles, one line each time a session is named; the last line of an id counts.
-const INDEX: &str = "session_index.jsonl";
+pub(super) const INDEX: &str = "session_index.jsonl";
 /// More than any index of titles has; a longer file is not one.
-const INDEX_LIMIT: u64 = 64 << 20;
+pub(super) const INDEX_LIMIT: u64 = 64 << 20;
 /// Year, month and day.
 const DEPTH: usize = 3;
 
@@ -37,32 +37,22 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     Ok(found)
 }
 
-fn take(info: FileInfo, hidden: Option<&'static str>, found: &mut Found, packed: &mut Vec<(FileInfo, Located)>) {
+fn take(info: FileInfo, hidden: Option<&'static str>, found: &mut Found, packed: &mut Vec<Located>) {
     let framing = framing(&info.key);
     if let Some(stem) = info.stem(".jsonl").or_else(|| info.stem(".json")) {
         found.sessions.push(Located { hidden, ..Located::at(id_of(stem), &info, framing) });
     } else if let Some(stem) = info.stem(".jsonl.zst") {
-        let located = Located { hidden, key: None, ..Located::at(id_of(stem), &info, framing) };
-        packed.push((info, located));
+        packed.push(Located { hidden, ..Located::at(id_of(stem), &info, framing) });
     }
 }
 
-/// Compressed logs are whole, only out of our reach: they are listed without a log and with a word about why. One that
-/// stands beside its plain log is left out, as Codex leaves it out.
-fn add_packed(packed: Vec<(FileInfo, Located)>, found: &mut Found) {
-    for (info, located) in packed {
-        if found.sessions.iter().any(|session| session.id == located.id) {
-            continue;
+/// A compressed log that stands beside its plain one is left out, as Codex leaves it out.
+fn add_packed(packed: Vec<Located>, found: &mut Found) {
+    for located in packed {
+        if !found.sessions.iter().any(|session| session.id == located.id) {
+            found.sessions.push(located);
         }
-        found.problems.push((info.key, packed_problem()));
-        // Lists leave out a session without records unless something speaks of it.
-        found.sessions.push(Located { row: Some(b"{}".to_vec()), ..located });
     }
-}
-
-/// Why a compressed log is not read.
-pub(super) fn packed_problem() -> Problem {
-    Problem::of_file(ProblemKind::Unreadable, "compressed with zstd, which boswell does not read yet")
 }
 
 fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
@@ -161,14 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_compressed_log_is_listed_with_a_reason_unless_the_plain_one_is_there() {
+    fn a_compressed_log_is_a_session_unless_the_plain_one_is_there() {
         let name = |id: &str, end: &str| format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{id}{end}");
         let found = found(&[name(A, ".jsonl.zst"), name(B, ".jsonl.zst"), name(B, ".jsonl")]);
-        assert_eq!(found.sessions.len(), 2);
-        let packed = found.sessions.iter().find(|s| s.id == A).unwrap();
-        assert_eq!((packed.key.as_deref(), packed.size), (None, 3));
-        assert_eq!(found.problems.len(), 1);
-        assert_eq!(found.problems[0].1.kind, ProblemKind::Unreadable);
+        let mut keys: Vec<_> = found.sessions.iter().filter_map(|session| session.key.clone()).collect();
+        keys.sort();
+        assert_eq!(keys, [name(A, ".jsonl.zst"), name(B, ".jsonl")]);
+        assert!(found.problems.is_empty() && found.sessions.iter().all(|it| it.framing == Framing::Lines));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod fragment;
 mod item;
 mod layout;
 mod record;
+mod remove;
 mod rollback;
 mod view;
 

@@ -32,7 +32,7 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
 pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
     match intention {
         StoreIntention::Create(new) => create(files, new, chance),
-        StoreIntention::Index => {
+        StoreIntention::Index | StoreIntention::IndexWith { .. } => {
             let mut plan = Plan::new("index", "write the indexes of open-agent-sdk anew from its sessions");
             for folder in layout::folders(files)? {
                 // A folder that never held a session needs none.

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use boswell_dialect::{FileInfo, FileKind, Identity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
+use super::memory::MemoryObject;
+use super::packed::{LastUnpacked, is_packed, unpack};
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 
@@ -21,6 +23,7 @@ const CHUNK: usize = 1 << 18;
 pub struct FsBackend {
     root: PathBuf,
     disk: Arc<dyn Disk>,
+    unpacked: LastUnpacked<(PathBuf, Stat)>,
 }
 
 impl FsBackend {
@@ -31,7 +34,7 @@ impl FsBackend {
 
     /// The files below `root` of a given disk.
     pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
-        FsBackend { root: root.into(), disk }
+        FsBackend { root: root.into(), disk, unpacked: LastUnpacked::default() }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
@@ -72,6 +75,7 @@ impl Backend for FsBackend {
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let path = self.path(key)?;
         match self.disk.open(&path, Open::Read) {
+            Ok(file) if is_packed(key) => self.unpacked(FsObject { file, path }),
             Ok(file) => Ok(Box::new(FsObject { file, path })),
             Err(error) => Err(self.cannot_open(&path, error)),
         }
@@ -83,6 +87,15 @@ impl Backend for FsBackend {
 }
 
 impl FsBackend {
+    /// What a file holds that its agent compressed.
+    fn unpacked(&self, packed: FsObject) -> Result<Box<dyn ObjectReader>> {
+        let stat = packed.file.stat().map_err(|error| packed.fault(error))?;
+        let bytes = self.unpacked.bytes((packed.path.clone(), stat), || {
+            unpack(&packed.read(0, stat.len)?, &packed.path.display().to_string())
+        })?;
+        Ok(Box::new(MemoryObject::of(bytes)))
+    }
+
     fn cannot_open(&self, path: &Path, error: io::Error) -> Error {
         match self.disk.stat(path) {
             Ok(Some(Stat { kind: StatKind::Folder, .. })) => {

@@ -49,6 +49,11 @@ impl MemoryObject {
     pub(super) fn new(bytes: Vec<u8>) -> Self {
         MemoryObject { bytes: bytes.into() }
     }
+
+    /// Bytes that others hold too.
+    pub(super) fn of(bytes: Arc<[u8]>) -> Self {
+        MemoryObject { bytes }
+    }
 }
 
 impl ObjectReader for MemoryObject {

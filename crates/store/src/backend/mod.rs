@@ -5,6 +5,7 @@
 
 mod fs;
 mod memory;
+mod packed;
 mod vault;
 
 use boswell_dialect::{FileInfo, Files};
@@ -12,6 +13,7 @@ use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
 pub use memory::MemoryBackend;
+pub use packed::is_packed;
 pub(crate) use vault::VaultBackend;
 
 /// A place that keeps session logs and the files around them.

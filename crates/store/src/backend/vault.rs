@@ -7,22 +7,26 @@ use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::memory::MemoryObject;
+use super::packed::{LastUnpacked, is_packed, unpack};
 use super::{Backend, ObjectReader};
+use crate::digest::Digest;
 use crate::runner::FileFacts;
 use crate::vault::Vault;
 
-/// Copies as files. A copy is unpacked and verified when it is opened, not before.
+/// Copies as files. A copy is unpacked and verified when it is opened, not before; the last one stays unpacked, because a search
+/// opens a log for every piece that it reads.
 #[derive(Debug, Clone)]
 pub(crate) struct VaultBackend {
     vault: Vault,
     root: PathBuf,
     files: BTreeMap<String, FileFacts>,
+    last: LastUnpacked<Digest>,
 }
 
 impl VaultBackend {
     /// The files that stood below `root`, by their keys.
     pub(crate) fn new(vault: Vault, root: PathBuf, files: BTreeMap<String, FileFacts>) -> Self {
-        VaultBackend { vault, root, files }
+        VaultBackend { vault, root, files, last: LastUnpacked::default() }
     }
 
     fn file(key: &str, facts: &FileFacts) -> FileInfo {
@@ -71,7 +75,11 @@ impl Backend for VaultBackend {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{}`", self.describe(key)))
                 .because("the session is archived, and this file was not archived with it"));
         };
-        Ok(Box::new(MemoryObject::new(self.vault.get(facts.sha256)?)))
+        let unpacked = self.last.bytes(facts.sha256, || {
+            let bytes = self.vault.get(facts.sha256)?;
+            if is_packed(key) { unpack(&bytes, &self.describe(key)) } else { Ok(bytes) }
+        })?;
+        Ok(Box::new(MemoryObject::of(unpacked)))
     }
 
     fn describe(&self, key: &str) -> String {

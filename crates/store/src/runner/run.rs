@@ -200,7 +200,7 @@ impl Runner {
             items.push((self.vault_record(op, key, facts, from, inode_name(&op.id, number)), content));
             // Restoring must find its way into a shared file that others write to meanwhile: for that it needs to know
             // what deleting left.
-            if let (Reason::Deleted, Change::Write { after, .. }) = (op.reason, change)
+            if let (Reason::Deleted | Reason::Archived, Change::Write { after, .. }) = (op.reason, change)
                 && let Some(Content::Bytes(left)) = contents.get(&after.sha256)
                 && shared::merge(op, key, left, left, left).is_some()
             {

@@ -120,7 +120,6 @@ fn notes_fold_in_order_and_damaged_lines_are_reported_and_kept() {
     add(NoteKind::Tag("a".into()));
     add(NoteKind::Untag("a".into()));
     add(NoteKind::Status { status: "error".into(), message: Some("no".into()) });
-    add(NoteKind::Pin(true));
     add(NoteKind::Label { entry: "e1".into(), label: Some("start".into()) });
     add(NoteKind::Label { entry: "e2".into(), label: Some("x".into()) });
     add(NoteKind::Label { entry: "e2".into(), label: None });
@@ -133,11 +132,10 @@ fn notes_fold_in_order_and_damaged_lines_are_reported_and_kept() {
     notes.add_all(vec![Note { session: other.clone(), at, kind: NoteKind::Tag("t".into()) }]).unwrap();
     let again = load();
     assert_eq!(again.list(), notes.list(), "what is written reads back");
-    assert_eq!(again.damaged().iter().map(|d| d.line).collect::<Vec<_>>(), [12, 13, 14]);
+    assert_eq!(again.damaged().iter().map(|d| d.line).collect::<Vec<_>>(), [11, 12, 13]);
     let folded = again.of(&session());
     assert_eq!(folded.tags, ["b \"quoted\"\n会"]);
     assert_eq!(folded.status, Some(("error".into(), Some("no".into()))));
-    assert!(folded.pinned);
     assert_eq!(folded.labels.into_iter().collect::<Vec<_>>(), [("e1".to_owned(), "start".to_owned())]);
     assert_eq!((folded.summary.as_deref(), folded.title.as_deref()), (Some("about"), Some("called")));
     assert_eq!(again.all().len(), 2);

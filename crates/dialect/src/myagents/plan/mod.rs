@@ -76,7 +76,7 @@ pub(crate) fn plan_store(files: &dyn Files, intention: &StoreIntention, chance: 
     match intention {
         StoreIntention::Create(new) => create::plan(files, new, chance),
         StoreIntention::Move { from, to } => projects::plan(files, from, to, chance),
-        StoreIntention::Index => reindex::plan(files, chance),
+        StoreIntention::Index | StoreIntention::IndexWith { .. } => reindex::plan(files, chance),
     }
 }
 

@@ -1,0 +1,162 @@
+//! The branch on which a session stands: what came before a compaction, then what a model is sent.
+//!
+//! Agents send less than their logs hold, and in another order: calls that ran side by side are joined, answers that never came
+//! are made up, notices of the program are left out. So everything that is sent is told message by message, as its dialect renders
+//! it, and the rest of the branch stands between as what it was.
+
+use std::collections::{HashMap, HashSet};
+
+use boswell_dialect::{Body, Part};
+use boswell_model::{ContextForm, ContextItem, EntryKind, Result, Slot, View};
+
+use super::{FAMILY, Importing, convert, message};
+
+impl Importing<'_> {
+    /// Tells the branch; gives the id of its last entry.
+    pub(super) fn tell_branch(&mut self) -> Result<Option<String>> {
+        let tip = self.source.tip()?;
+        let mut branch = self.source.branch(tip)?;
+        branch.retain(|slot| Some(*slot) != self.source.header());
+        let items = self.source.context(tip)?.items;
+        let sent: HashSet<Slot> = items.iter().flat_map(ContextItem::slots).collect();
+        let cut = self.cut(&branch, &sent);
+        let (history, rest) = branch.split_at(cut.unwrap_or(0));
+        let mut parent = self.tell_history(history, &items)?;
+        let mut items = items.as_slice();
+        if cut.is_some() {
+            (parent, items) = self.tell_compaction(items, history, parent)?;
+        }
+        let places: HashMap<Slot, usize> = rest.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
+        let mut next = 0;
+        for item in items {
+            let place = places.get(&item.slot).copied().unwrap_or(next);
+            parent = self.tell_beside(rest.get(next..place).unwrap_or_default(), &sent, parent)?;
+            next = next.max(place);
+            parent = self.tell_message(item, parent)?;
+        }
+        self.tell_beside(rest.get(next..).unwrap_or_default(), &sent, parent)
+    }
+
+    /// Where a compaction cuts the branch: the last one, unless all that was said before it is sent all the same.
+    fn cut(&self, branch: &[Slot], sent: &HashSet<Slot>) -> Option<usize> {
+        let log = self.source.log();
+        let cut = branch.iter().rposition(|slot| log.kind(*slot) == EntryKind::Compaction)?;
+        let is_gone = |slot: &Slot| is_said(log.kind(*slot)) && !sent.contains(slot);
+        branch.iter().take(cut).any(is_gone).then_some(cut)
+    }
+
+    /// What is not sent any more, as people read it; what is kept of it, as it is sent.
+    fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
+        let kept: HashMap<Slot, &ContextItem> =
+            items.iter().filter(|it| is_stored(it)).map(|it| (it.slot, it)).collect();
+        let mut parent = None;
+        for slot in history {
+            parent = match kept.get(slot) {
+                Some(item) => self.tell_message(item, parent)?,
+                None => {
+                    let bodies = convert::tell(self.source, *slot, &mut self.heard)?;
+                    self.add(&[*slot], bodies, parent)?
+                }
+            };
+        }
+        Ok(parent)
+    }
+
+    /// Tells the compaction by the first message that is sent since, and gives what is left to tell. Where that message is no text
+    /// of the user's, the conversation begins anew instead: nothing else would send the same.
+    fn tell_compaction<'i>(
+        &mut self,
+        items: &'i [ContextItem],
+        history: &[Slot],
+        parent: Option<String>,
+    ) -> Result<(Option<String>, &'i [ContextItem])> {
+        let Some((first, rest)) = items.split_first() else { return Ok((parent, items)) };
+        let rendered = self.source.render(first)?.message;
+        let in_family = FAMILY.contains(&self.source.dialect().name());
+        let summary = if first.form == ContextForm::CompactionSummary && in_family {
+            // The family wraps summaries itself.
+            self.source.entry(first.slot)?.view.map(|view| view.text())
+        } else {
+            message::only_text(&rendered).filter(|_| rendered.role != "assistant")
+        };
+        let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return Ok((None, items)) };
+        let kept = self.kept(rest, history);
+        let first_kept = rest.first().filter(|_| kept > 0).and_then(|item| self.firsts.get(&item.slot)).cloned();
+        let body = Body::Compaction { summary, first_kept: first_kept.unwrap_or_default(), tokens_before: 0 };
+        let slots: Vec<Slot> = first.slots().collect();
+        let parent = self.add(&slots, vec![body], parent)?;
+        Ok((parent, rest.get(kept..).unwrap_or_default()))
+    }
+
+    /// How many of the next messages stand at the end of the history just as they are sent.
+    fn kept(&self, items: &[ContextItem], history: &[Slot]) -> usize {
+        let Some(start) = items.first().and_then(|item| history.iter().position(|slot| *slot == item.slot)) else {
+            return 0;
+        };
+        let end = history.get(start..).unwrap_or_default();
+        let said: Vec<Slot> = end.iter().copied().filter(|slot| is_said(self.source.log().kind(*slot))).collect();
+        let next = items.get(..said.len()).unwrap_or_default();
+        let same = next.len() == said.len()
+            && next.iter().zip(&said).all(|(item, slot)| is_stored(item) && item.slot == *slot);
+        if same { said.len() } else { 0 }
+    }
+
+    /// Entries of the branch that no model is sent.
+    fn tell_beside(&mut self, slots: &[Slot], sent: &HashSet<Slot>, parent: Option<String>) -> Result<Option<String>> {
+        let mut parent = parent;
+        for slot in slots {
+            if !sent.contains(slot) && !self.ids.contains_key(slot) {
+                let body = convert::beside(self.source, *slot)?;
+                parent = self.add(&[*slot], vec![body], parent)?;
+            }
+        }
+        Ok(parent)
+    }
+
+    fn tell_message(&mut self, item: &ContextItem, parent: Option<String>) -> Result<Option<String>> {
+        let rendered = self.source.render(item)?.message;
+        let entry = self.source.entry(item.slot)?;
+        let view = entry.view.as_ref().filter(|_| item.form == ContextForm::Stored);
+        let mut told = message::spoken(&rendered, view, &mut self.heard);
+        // Some apps keep what their engine did in the record, and say only the text themselves.
+        if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
+            told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;
+        }
+        if let Some(view) = view.filter(|_| !is_said(self.source.log().kind(item.slot))) {
+            // Nobody typed it: it keeps its kind, and whether people are shown it.
+            let kind = format!("import.{}", self.source.log().word(item.slot));
+            for body in &mut told.bodies {
+                if let Body::User(content) = body {
+                    let content: Vec<Part> = std::mem::take(content);
+                    *body = Body::CustomMessage { kind: kind.clone(), content, display: !view.hidden };
+                }
+            }
+        }
+        if (told.left_over || told.bodies.is_empty()) && item.form == ContextForm::Stored {
+            told.bodies.push(convert::original(self.source, item.slot, &entry.bytes));
+        }
+        let slots: Vec<Slot> = item.slots().collect();
+        self.add(&slots, told.bodies, parent)
+    }
+}
+
+/// Whether tools were called or answered.
+fn does(view: &View) -> bool {
+    view.calls().next().is_some() || view.results().next().is_some()
+}
+
+fn is_deed(body: &Body) -> bool {
+    match body {
+        Body::ToolResult { .. } => true,
+        Body::Assistant(answer) => answer.content.iter().any(|part| matches!(part, Part::Call { .. })),
+        _ => false,
+    }
+}
+
+fn is_said(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult)
+}
+
+fn is_stored(item: &ContextItem) -> bool {
+    item.form == ContextForm::Stored && item.more.is_empty()
+}
