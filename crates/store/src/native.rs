@@ -13,9 +13,9 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip}
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{Lease, Wait};
+use crate::lease::{AppendLock, Lease, Wait};
 use crate::locks::Owner;
-use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
+use crate::writer::{Durability, Expect, Named, Opened, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
 
 impl Store {
@@ -95,7 +95,11 @@ impl Store {
             _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
+        self.writer_on(
+            id,
+            Opened { path, visible: later, named: Named::JustNow, blobs: self.blobs(), append_lock: None },
+            Some(lease),
+        )
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -234,11 +238,33 @@ impl Store {
         }
     }
 
+    fn to_open(&self, path: PathBuf, visible: Option<PathBuf>) -> Opened {
+        Opened { path, visible, named: Named::Unknown, blobs: self.blobs(), append_lock: None }
+    }
+
+    /// The log that was last written under a session's append lock, if it is still where it was: its name need not be looked for
+    /// among those of all others.
+    fn remembered(&self, id: &str) -> Option<Opened> {
+        let writing = self.writing().ok()?;
+        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
+        let append_lock = AppendLock::new(&writing.locks, &self.lock_name(id));
+        let (identity, path) = append_lock.remembered(writing.disk.as_ref())?;
+        let name = path.strip_prefix(self.root()).ok()?.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let is_its = name.split_once('_').is_some_and(|(_, named)| named == id);
+        let there = writing.disk.stat(&path).ok()??;
+        (is_its && there.identity == identity && there.kind == StatKind::File).then(|| Opened {
+            named: Named::Of(identity),
+            append_lock: Some(append_lock),
+            ..self.to_open(path, None)
+        })
+    }
+
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
+        if let Some(opened) = self.remembered(id) {
+            return Ok((id.to_owned(), opened));
+        }
         let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => {
-                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
-            }
+            Ok(Located { id, key: Some(key), .. }) => Ok((id, self.to_open(self.root().join(key), None))),
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
             Err(error) => Err(error),
         };
@@ -249,14 +275,14 @@ impl Store {
         match self.pending(id)? {
             Some(path) => {
                 let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
+                Ok((id.to_owned(), self.to_open(path, Some(visible))))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
         }
     }
 
-    fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+    fn writer_on(&self, id: &str, mut opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
         let writing = self.writing()?;
         let parts = WriterParts {
             dialect: self.dialect(),
@@ -266,6 +292,7 @@ impl Store {
             locks: writing.locks.clone(),
             root: self.root().to_owned(),
             lock_name: self.lock_name(id),
+            append_lock: opened.append_lock.take(),
             lease,
         };
         SessionWriter::open(parts, opened)
