@@ -13,9 +13,8 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip}
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{AppendLock, Lease, Wait};
-use crate::locks::Owner;
-use crate::writer::{Durability, Expect, Named, Opened, Receipt, SessionWriter, WriterParts};
+use crate::lease::Wait;
+use crate::writer::{Durability, Expect, Named, Opened, Receipt, SessionWriter};
 use crate::{Session, Store};
 
 impl Store {
@@ -116,18 +115,6 @@ impl Store {
         self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
-    /// Opens a session for writing and takes its lease.
-    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, mut opened) = self.opened(id)?;
-        let lease = self.lease(&id, wait)?;
-        if opened.visible.is_some() {
-            // Looked up again: who held the lease before may have made the log visible while we waited.
-            opened = self.opened(&id)?.1;
-        }
-        self.refuse_if_live(&id, Some(&opened.path))?;
-        self.writer_on(&id, opened, Some(lease))
-    }
-
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.
     pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
@@ -138,13 +125,7 @@ impl Store {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        let open = || {
-            let (id, opened) = self.opened(id)?;
-            self.writer_on(&id, opened, None)
-        };
-        // Its driver may make the log visible between our look and our opening it.
-        let writer = open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })?;
-        writer.append_with(draft, Expect::Any, Durability::Fsync)
+        self.annotator(id)?.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
     /// The session with that id, as it is now.
@@ -237,93 +218,6 @@ impl Store {
             None => source.reference().id,
         }
     }
-
-    fn to_open(&self, path: PathBuf, visible: Option<PathBuf>) -> Opened {
-        Opened { path, visible, named: Named::Unknown, blobs: self.blobs(), append_lock: None }
-    }
-
-    /// The log that was last written under a session's append lock, if it is still where it was: its name need not be looked for
-    /// among those of all others.
-    fn remembered(&self, id: &str) -> Option<Opened> {
-        let writing = self.writing().ok()?;
-        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
-        let append_lock = AppendLock::new(&writing.locks, &self.lock_name(id));
-        let (identity, path) = append_lock.remembered(writing.disk.as_ref())?;
-        let name = path.strip_prefix(self.root()).ok()?.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let is_its = name.split_once('_').is_some_and(|(_, named)| named == id);
-        let there = writing.disk.stat(&path).ok()??;
-        (is_its && there.identity == identity && there.kind == StatKind::File).then(|| Opened {
-            named: Named::Of(identity),
-            append_lock: Some(append_lock),
-            ..self.to_open(path, None)
-        })
-    }
-
-    fn opened(&self, id: &str) -> Result<(String, Opened)> {
-        if let Some(opened) = self.remembered(id) {
-            return Ok((id.to_owned(), opened));
-        }
-        let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => Ok((id, self.to_open(self.root().join(key), None))),
-            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
-            Err(error) => Err(error),
-        };
-        let found = in_sight(self.find(id));
-        if found.is_ok() {
-            return found;
-        }
-        match self.pending(id)? {
-            Some(path) => {
-                let visible = visible_name(&path);
-                Ok((id.to_owned(), self.to_open(path, Some(visible))))
-            }
-            // It may have become visible between the two looks.
-            None => in_sight(self.find(id)),
-        }
-    }
-
-    fn writer_on(&self, id: &str, mut opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
-        let writing = self.writing()?;
-        let parts = WriterParts {
-            dialect: self.dialect(),
-            disk: Arc::clone(&writing.disk),
-            chance: Arc::clone(&writing.chance),
-            reference: SessionRef::new(self.dialect().name(), id),
-            locks: writing.locks.clone(),
-            root: self.root().to_owned(),
-            lock_name: self.lock_name(id),
-            append_lock: opened.append_lock.take(),
-            lease,
-        };
-        SessionWriter::open(parts, opened)
-    }
-
-    fn lock_name(&self, id: &str) -> String {
-        format!("{}-{id}", self.dialect().name())
-    }
-
-    fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
-        let writing = self.writing()?;
-        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
-    }
-
-    /// A log that is not visible yet.
-    fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
-        // The stamp holds no `_`, an id may.
-        let is_it = |name: &str| {
-            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
-            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
-        };
-        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
-            for file in self.backend().list(&folder.key)? {
-                if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(self.root().join(&file.key)));
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 impl SessionWriter {
@@ -385,11 +279,6 @@ pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
 fn pending_name(visible: &Path) -> PathBuf {
     let name = visible.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     visible.with_file_name(format!(".{name}.pending"))
-}
-
-fn visible_name(pending: &Path) -> PathBuf {
-    let name = pending.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    pending.with_file_name(name.trim_start_matches('.').trim_end_matches(".pending"))
 }
 
 /// A log by its path alone.
