@@ -13,9 +13,8 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip}
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{Lease, Wait};
-use crate::locks::Owner;
-use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
+use crate::lease::Wait;
+use crate::writer::{Durability, Expect, Named, Opened, Receipt, SessionWriter};
 use crate::{Session, Store};
 
 impl Store {
@@ -95,7 +94,11 @@ impl Store {
             _ => (visible, None),
         };
         durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
+        self.writer_on(
+            id,
+            Opened { path, visible: later, named: Named::JustNow, blobs: self.blobs(), append_lock: None },
+            Some(lease),
+        )
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -112,18 +115,6 @@ impl Store {
         self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
-    /// Opens a session for writing and takes its lease.
-    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, mut opened) = self.opened(id)?;
-        let lease = self.lease(&id, wait)?;
-        if opened.visible.is_some() {
-            // Looked up again: who held the lease before may have made the log visible while we waited.
-            opened = self.opened(&id)?.1;
-        }
-        self.wait_until_idle(&id, &opened.path, wait)?;
-        self.writer_on(&id, opened, Some(lease))
-    }
-
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.
     pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
@@ -134,13 +125,7 @@ impl Store {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        let open = || {
-            let (id, opened) = self.opened(id)?;
-            self.writer_on(&id, opened, None)
-        };
-        // Its driver may make the log visible between our look and our opening it.
-        let writer = open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })?;
-        writer.append_with(draft, Expect::Any, Durability::Fsync)
+        self.annotator(id)?.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
     /// The session with that id, as it is now.
@@ -233,70 +218,6 @@ impl Store {
             None => source.reference().id,
         }
     }
-
-    fn opened(&self, id: &str) -> Result<(String, Opened)> {
-        let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => {
-                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
-            }
-            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
-            Err(error) => Err(error),
-        };
-        let found = in_sight(self.find(id));
-        if found.is_ok() {
-            return found;
-        }
-        match self.pending(id)? {
-            Some(path) => {
-                let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
-            }
-            // It may have become visible between the two looks.
-            None => in_sight(self.find(id)),
-        }
-    }
-
-    fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
-        let writing = self.writing()?;
-        let parts = WriterParts {
-            dialect: self.dialect(),
-            disk: Arc::clone(&writing.disk),
-            chance: Arc::clone(&writing.chance),
-            reference: SessionRef::new(self.dialect().name(), id),
-            locks: writing.locks.clone(),
-            root: self.root().to_owned(),
-            lock_name: self.lock_name(id),
-            lease,
-        };
-        SessionWriter::open(parts, opened)
-    }
-
-    fn lock_name(&self, id: &str) -> String {
-        format!("{}-{id}", self.dialect().name())
-    }
-
-    fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
-        let writing = self.writing()?;
-        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
-    }
-
-    /// A log that is not visible yet.
-    fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
-        // The stamp holds no `_`, an id may.
-        let is_it = |name: &str| {
-            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
-            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
-        };
-        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
-            for file in self.backend().list(&folder.key)? {
-                if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(self.root().join(&file.key)));
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 impl SessionWriter {
@@ -358,11 +279,6 @@ pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
 fn pending_name(visible: &Path) -> PathBuf {
     let name = visible.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     visible.with_file_name(format!(".{name}.pending"))
-}
-
-fn visible_name(pending: &Path) -> PathBuf {
-    let name = pending.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    pending.with_file_name(name.trim_start_matches('.').trim_end_matches(".pending"))
 }
 
 /// A log by its path alone.

@@ -3,6 +3,7 @@
 //! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
 //! in the place of a log neither hangs nor feeds us. Keys never leave the root.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,9 @@ use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
 const CHUNK: usize = 1 << 18;
+
+/// How much is read at once for one who asks for one record after the other.
+const AHEAD: usize = 1 << 17;
 
 /// A folder of files.
 #[derive(Debug, Clone)]
@@ -75,8 +79,8 @@ impl Backend for FsBackend {
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let path = self.path(key)?;
         match self.disk.open(&path, Open::Read) {
-            Ok(file) if is_packed(key) => self.unpacked(FsObject { file, path }),
-            Ok(file) => Ok(Box::new(FsObject { file, path })),
+            Ok(file) if is_packed(key) => self.unpacked(FsObject { file, path, ahead: RefCell::default() }),
+            Ok(file) => Ok(Box::new(FsObject { file, path, ahead: RefCell::default() })),
             Err(error) => Err(self.cannot_open(&path, error)),
         }
     }
@@ -127,6 +131,41 @@ fn info(key: String, stat: &Stat) -> FileInfo {
 struct FsObject {
     file: Box<dyn DiskFile>,
     path: PathBuf,
+    ahead: RefCell<Ahead>,
+}
+
+/// What was read beyond what was asked for, and where the last one who asked would go on.
+#[derive(Debug, Default)]
+struct Ahead {
+    from: u64,
+    bytes: Vec<u8>,
+    next: Option<u64>,
+}
+
+impl Ahead {
+    /// A short piece, if it stands here, or follows the last one that was asked for: then `fill` reads on from there.
+    fn piece(&mut self, at: u64, len: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Option<Vec<u8>>> {
+        // Records of a log stand one line end apart.
+        let follows = self.next.and_then(|next| at.checked_sub(next)).is_some_and(|apart| apart <= 2);
+        self.next = at.checked_add(len as u64);
+        if let Some(piece) = self.held(at, len) {
+            return Ok(Some(piece));
+        }
+        if !follows || len > AHEAD / 2 {
+            return Ok(None);
+        }
+        self.bytes.resize(AHEAD, 0);
+        self.from = at;
+        let done = fill(&mut self.bytes);
+        self.bytes.truncate(*done.as_ref().unwrap_or(&0));
+        done?;
+        Ok(self.held(at, len))
+    }
+
+    fn held(&self, at: u64, len: usize) -> Option<Vec<u8>> {
+        let start = usize::try_from(at.checked_sub(self.from)?).ok()?;
+        self.bytes.get(start..start.checked_add(len)?).map(<[u8]>::to_vec)
+    }
 }
 
 impl FsObject {
@@ -151,7 +190,11 @@ impl ObjectReader for FsObject {
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         // The length comes from a head or a listing; the file may have shrunk since, and must not cost much more than it holds.
         let len = if len <= CHUNK as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
-        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        if let Some(piece) = self.ahead.borrow_mut().piece(at, len, |buffer| self.fill(at, buffer))? {
+            return Ok(piece);
+        }
+        let mut buffer = vec![0; len];
         let done = self.fill(at, &mut buffer)?;
         buffer.truncate(done);
         Ok(buffer)
@@ -235,5 +278,35 @@ mod tests {
         let mut tail = Vec::new();
         object.lines(at + 3, 3, &mut |line| tail.push(line.number)).unwrap();
         assert_eq!(tail, [3, 4]);
+    }
+
+    #[test]
+    fn records_that_are_asked_for_one_after_the_other_are_the_ones_that_stand_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<String> = (0..3000).map(|n| format!("{n}:{}\n", "x".repeat(n * 7 % 500))).collect();
+        let long = format!("{}\n", "y".repeat(AHEAD));
+        let text = lines.concat() + &long + &lines.concat();
+        std::fs::write(folder.path().join("f"), &text).unwrap();
+        let object = FsBackend::new(folder.path()).open("f").unwrap();
+        let mut places = Vec::new();
+        object.lines(0, 1, &mut |line| places.push((line.at, line.bytes.len() as u64 - 1))).unwrap();
+        let there = |at: u64, len: u64| {
+            text.as_bytes()[usize::try_from(at).unwrap()..][..usize::try_from(len).unwrap()].to_vec()
+        };
+        let in_order = places.iter();
+        let in_leaps = places.iter().step_by(7).chain(places.iter().rev().step_by(11));
+        for (at, len) in in_order.chain(in_leaps) {
+            assert_eq!(object.read(*at, *len).unwrap(), there(*at, *len), "{len} at {at}");
+        }
+        let end = text.len() as u64;
+        assert_eq!(object.read(end - 3, 2).unwrap(), there(end - 3, 2));
+        assert_eq!(object.read(end - 1, 100).unwrap(), b"\n", "fewer when it ends before");
+        // What comes later is read later.
+        std::io::Write::write_all(
+            &mut std::fs::OpenOptions::new().append(true).open(folder.path().join("f")).unwrap(),
+            b"new",
+        )
+        .unwrap();
+        assert_eq!(object.read(end, 3).unwrap(), b"new");
     }
 }

@@ -1,31 +1,35 @@
 //! Writing to a session: appends that are durable when their receipt says so.
 //!
 //! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
-//! written until then. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
+//! written until then. What comes meanwhile is queued and written at once when that sync is done. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
 //! the error names it, and the next writer copies the log to a new file before it acknowledges anything.
 
 mod batch;
+mod encode;
 mod known;
 mod opening;
+mod queue;
 mod receipt;
 mod state;
+mod syncing;
 mod tail;
 mod waiting;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Chance, Depth, Dialect, Draft};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-pub(crate) use opening::Opened;
+use encode::With;
+pub(crate) use opening::{Named, Opened};
+use queue::Place;
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
-use state::State;
-use waiting::Woken;
+use state::{Look, State};
 
-use crate::disk::{Disk, durable};
+use crate::disk::Disk;
 use crate::lease::{AppendLock, Lease, doubt_path};
 
 /// How often threads of one writer hand the append lock to each other before others get it.
@@ -61,7 +65,9 @@ struct Inner {
 pub struct Ticket {
     inner: Arc<Inner>,
     receipts: Vec<Receipt>,
-    end: u64,
+    /// Where the entry stands, if that was not known when it was submitted.
+    place: Option<Place>,
+    number: u64,
     durability: Durability,
 }
 
@@ -76,6 +82,8 @@ pub(crate) struct WriterParts {
     /// The folder of the store: names below it, and its own, are made durable with the first receipt.
     pub(crate) root: PathBuf,
     pub(crate) lock_name: String,
+    /// The append lock of that name, if it was looked at already.
+    pub(crate) append_lock: Option<AppendLock>,
     /// None for one who only adds what does not move the leaf.
     pub(crate) lease: Option<Lease>,
 }
@@ -83,9 +91,9 @@ pub(crate) struct WriterParts {
 impl SessionWriter {
     /// Opens the log for writing. A log in doubt is copied first.
     pub(crate) fn open(parts: WriterParts, opened: Opened) -> Result<SessionWriter> {
-        let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, lease } = parts;
+        let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, append_lock, lease } = parts;
         let doubt = doubt_path(&locks, &lock_name);
-        let append_lock = AppendLock::new(&locks, &lock_name);
+        let append_lock = append_lock.unwrap_or_else(|| AppendLock::new(&locks, &lock_name));
         let state = State::open(dialect, &disk, chance.as_ref(), opened, (&reference.id, &doubt), &append_lock)?;
         let inner = Inner {
             dialect,
@@ -137,18 +145,26 @@ impl SessionWriter {
     pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
         let inner = &self.inner;
         let mut state = inner.lock_to_write();
-        let outcome = inner.append(&mut state, drafts, &expect);
+        let outcome = inner.submit(&mut state, drafts, &expect, durability);
         inner.let_others_write(&mut state, outcome.is_err());
-        let end = state.end;
+        let number = state.given;
         drop(state);
-        let receipts = outcome?.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
-        Ok(Ticket { inner: Arc::clone(inner), receipts, end, durability })
+        let (written, place) = outcome?;
+        let receipts = written.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
+        Ok(Ticket { inner: Arc::clone(inner), receipts, place, number, durability })
     }
 
     /// Waits until everything that was submitted is durable.
     pub fn flush(&self) -> Result<()> {
-        let end = self.inner.lock().end;
-        self.inner.sync_to(end)
+        let number = {
+            let mut state = self.inner.lock();
+            if state.queue.is_empty() {
+                // What others wrote before us may not be durable either.
+                state.number();
+            }
+            state.given
+        };
+        self.inner.sync_to(number)
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
@@ -172,7 +188,7 @@ impl SessionWriter {
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
         let (path, blobs) = {
-            let state = self.inner.lock();
+            let state = self.inner.lock_with_all_written()?;
             (state.path.clone(), state.blobs.clone())
         };
         let inner = &self.inner;
@@ -183,7 +199,7 @@ impl SessionWriter {
     /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
     pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
         let (path, end, blobs) = {
-            let state = self.inner.lock();
+            let state = self.inner.lock_with_all_written()?;
             (state.path.clone(), state.end, state.blobs.clone())
         };
         let (backend, located) = crate::native::by_path(&self.inner.disk, &path, &self.inner.reference, end);
@@ -236,13 +252,66 @@ impl Inner {
         state
     }
 
-    fn append(&self, state: &mut State, drafts: Vec<Draft>, expect: &Expect) -> Result<Vec<Written>> {
+    /// As [`lock`](Inner::lock), for one who reads the log: entries that were submitted are in it.
+    fn lock_with_all_written(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.lock();
+        self.write_queue(&mut state)?;
+        Ok(state)
+    }
+
+    fn with(&self) -> With<'_> {
+        With { dialect: self.dialect, disk: self.disk.as_ref(), chance: self.chance.as_ref() }
+    }
+
+    /// Writes drafts, or queues one that may wait for the sync that is under way.
+    fn submit(
+        &self,
+        state: &mut State,
+        mut drafts: Vec<Draft>,
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<(Vec<Written>, Option<Place>)> {
         state.usable()?;
+        if *expect == Expect::Any
+            && durability == Durability::Fsync
+            && let Some(queued) = state.queue(self.with(), &mut drafts)?
+        {
+            let written = Written { entry: queued.id, revision: 0, deduplicated: false };
+            return Ok((vec![written], Some(queued.place)));
+        }
+        let look = if durability == Durability::Os { Look::Doubt } else { Look::Path };
+        let written =
+            self.with_append_lock(state, look, |state, look| state.append(self.with(), &drafts, expect, look))?;
+        Ok((written, None))
+    }
+
+    /// Writes what was queued. Who calls it says afterwards whether others may write.
+    fn write_queue(&self, state: &mut State) -> Result<()> {
+        if state.queue.is_empty() {
+            return Ok(());
+        }
+        let outcome = self.with_append_lock(state, Look::Path, |state, look| {
+            state.catch_up(self.with(), look)?;
+            state.write_queue(self.with())
+        });
+        if let Err(error) = &outcome {
+            state.give_up_queue(error);
+        }
+        self.let_others_write(state, outcome.is_err());
+        outcome
+    }
+
+    fn with_append_lock<T>(
+        &self,
+        state: &mut State,
+        look: Look,
+        write: impl FnOnce(&mut State, Look) -> Result<T>,
+    ) -> Result<T> {
         let handed_over = state.append_lock.is_some();
         if !handed_over {
             state.append_lock = Some(self.append_lock.hold(self.disk.as_ref())?);
         }
-        let outcome = state.append(self.dialect, self.disk.as_ref(), self.chance.as_ref(), drafts, expect, handed_over);
+        let outcome = write(state, if handed_over { Look::Length } else { look });
         if outcome.is_err() {
             self.note_doubt(state);
         }
@@ -259,97 +328,6 @@ impl Inner {
             self.append_lock.release(held);
         }
     }
-
-    /// Returns when the log is durable up to `end`. The first who waits syncs for all.
-    fn sync_to(&self, end: u64) -> Result<()> {
-        let mut led = false;
-        loop {
-            let mut state = self.lock();
-            let settled = state.synced_end >= end && state.named;
-            let outcome = if settled { Ok(()) } else { state.usable_for_sync() };
-            if settled || outcome.is_err() {
-                // Who has just synced told the others already.
-                return if led { outcome } else { pass_on(state, outcome) };
-            }
-            if !state.syncing {
-                self.sync(state);
-                led = true;
-                continue;
-            }
-            led = false;
-            let sleeper = state.waiting.join(end);
-            drop(state);
-            if sleeper.sleep() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Syncs what was written until now, and tells those who wait for it.
-    fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
-        state.syncing = true;
-        let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
-        let rewritten = state.rewritten;
-        drop(state);
-        let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
-        if result.is_ok() && !named {
-            result = sync_names(self.disk.as_ref(), &path, &self.root);
-        }
-        let mut state = self.lock();
-        state.syncing = false;
-        // What was synced in a file that nobody finds any more is not kept.
-        let disk = self.disk.as_ref();
-        match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
-            // What was written again meanwhile may have come too late for this sync: one more is needed.
-            Ok(()) if state.rewritten != rewritten => {}
-            Ok(()) => {
-                state.settled(target, &path);
-                if !named {
-                    self.append_lock.remember_name(disk, state.identity, &path);
-                }
-            }
-            Err(error) => {
-                state.latch(&error);
-                self.note_doubt(&state);
-            }
-        }
-        let woken = state.tell_waiting();
-        drop(state);
-        woken.wake();
-    }
-
-    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
-    fn note_doubt(&self, state: &State) {
-        if state.is_in_doubt() {
-            // Best effort: on a dead disk nothing more can be said.
-            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
-        }
-    }
-}
-
-/// Leaves the queue of those who wait for a sync. Somebody must always be syncing for those who still wait.
-fn pass_on(mut state: MutexGuard<'_, State>, outcome: Result<()>) -> Result<()> {
-    let woken = if state.syncing { Woken::default() } else { state.tell_waiting() };
-    drop(state);
-    woken.wake();
-    outcome
-}
-
-/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
-fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
-    let mut at = path;
-    loop {
-        let synced = durable::sync_parent(disk, at);
-        if at == root {
-            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
-            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
-        }
-        synced?;
-        match at.parent().filter(|parent| parent.starts_with(root)) {
-            Some(parent) => at = parent,
-            None => return Ok(()),
-        }
-    }
 }
 
 impl Ticket {
@@ -360,9 +338,13 @@ impl Ticket {
 
     /// Waits until the entries are as durable as asked, and acknowledges them.
     pub fn wait_all(self) -> Result<Vec<Receipt>> {
-        if self.durability == Durability::Fsync {
-            self.inner.sync_to(self.end)?;
+        let Ticket { inner, mut receipts, place, number, durability } = self;
+        if durability == Durability::Fsync {
+            inner.sync_to(number)?;
         }
-        Ok(self.receipts)
+        if let (Some(place), [receipt]) = (place, receipts.as_mut_slice()) {
+            receipt.revision = place.revision()?.to_string();
+        }
+        Ok(receipts)
     }
 }

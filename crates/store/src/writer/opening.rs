@@ -18,6 +18,17 @@ const HEAD: usize = 4 << 10;
 /// A header longer than this is not looked for.
 const LONGEST_HEADER: usize = 8 << 20;
 
+/// Whether the name of a log is durable, as far as that is known before it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// Nobody looked.
+    Unknown,
+    /// It was just made, and its name with it.
+    JustNow,
+    /// That of the file with this identity is.
+    Of((u64, u64)),
+}
+
 /// A log as it is handed to a writer.
 #[derive(Debug)]
 pub(crate) struct Opened {
@@ -26,9 +37,11 @@ pub(crate) struct Opened {
     /// Where it will be once the first answer is there.
     pub(crate) visible: Option<PathBuf>,
     /// Whether its name is durable already.
-    pub(crate) named: bool,
+    pub(crate) named: Named,
     /// Where large values go; none where the format keeps them in the log.
     pub(crate) blobs: Option<Blobs>,
+    /// Its append lock, if that was looked at already.
+    pub(crate) append_lock: Option<AppendLock>,
 }
 
 impl State {
@@ -49,17 +62,23 @@ impl State {
             }
             append_lock.release(held);
         }
-        let file: Arc<dyn DiskFile> =
-            disk.open(&opened.path, Open::Append).map_err(|error| cannot_open(&opened.path, error))?.into();
-        let stat = file.stat().map_err(fault)?;
+        let (file, stat) =
+            disk.open_seen(&opened.path, Open::Append).map_err(|error| cannot_open(&opened.path, error))?;
+        let file: Arc<dyn DiskFile> = file.into();
         let facts = head_facts(dialect, file.as_ref()).map_err(fault)?;
         dialect.can_append(&facts)?;
         let tail = Tail::read(dialect, file.as_ref(), stat.len).map_err(fault)?;
-        if opened.named {
-            append_lock.remember_name(disk.as_ref(), stat.identity, &opened.path);
-        }
-        let named = opened.named || append_lock.knows_name(disk.as_ref(), stat.identity, &opened.path);
-        Ok(State::new(Opened { named, ..opened }, (id, doubt), facts, file, stat.identity, tail))
+        let named = match opened.named {
+            Named::JustNow => {
+                append_lock.remember_name(disk.as_ref(), stat.identity, &opened.path);
+                true
+            }
+            Named::Of(identity) if identity == stat.identity => true,
+            _ => append_lock.knows_name(disk.as_ref(), stat.identity, &opened.path),
+        };
+        let mut state = State::new(opened, (id, doubt), facts, file, stat.identity, tail);
+        state.named = named;
+        Ok(state)
     }
 }
 
@@ -95,7 +114,15 @@ fn head_facts(dialect: &'static dyn Dialect, file: &dyn DiskFile) -> std::io::Re
         size *= 8;
     };
     let located = crate::native::located_for(Path::new("head"), bytes.len() as u64);
-    Ok(boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Facts).facts)
+    let facts = |bytes| boswell_dialect::Reader::read(dialect, &located, bytes, boswell_dialect::Depth::Facts).facts;
+    // What stands in the header is enough, unless entries repeat what their session is.
+    let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
+    if let Some(header) = first.filter(|_| !dialect.hangs_by_view()).map(facts)
+        && dialect.can_append(&header).is_ok()
+    {
+        return Ok(header);
+    }
+    Ok(facts(&bytes))
 }
 
 /// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.

@@ -29,7 +29,7 @@ impl Tail {
             let bytes = read_range(file, from, end)?;
             // The first line may be cut; unless it is the first of the file, it belongs to nobody.
             let skip = if from == 0 { 0 } else { memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1) };
-            let tip = last_id(dialect, bytes.get(skip..).unwrap_or(b""), from + skip as u64);
+            let tip = last_id(dialect, bytes.get(skip..).unwrap_or(b""));
             if tip.is_some() || from == 0 {
                 let end = from + bytes.len() as u64;
                 return Ok(Tail { end, line: from + after_last_newline(&bytes), tip });
@@ -65,7 +65,7 @@ impl Tail {
     /// Whether what stands behind the last line end is a whole record.
     pub(super) fn is_record(&self, dialect: &dyn Dialect, file: &dyn DiskFile) -> io::Result<bool> {
         let bytes = read_range(file, self.line, self.end)?;
-        Ok(last_id(dialect, &bytes, self.line).is_some())
+        Ok(last_id(dialect, &bytes).is_some())
     }
 
     /// Takes note of whole lines that we wrote ourselves.
@@ -85,9 +85,18 @@ fn read_range(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn last_id(dialect: &dyn Dialect, bytes: &[u8], at: u64) -> Option<String> {
+/// The id of the last entry that has one, looked for line by line from the end.
+fn last_id(dialect: &dyn Dialect, bytes: &[u8]) -> Option<String> {
+    let mut rest = bytes;
     let mut last = None;
-    each_id(dialect, bytes, at, &mut |id, _, _| last = Some(id.to_owned()));
+    while last.is_none() && !rest.is_empty() {
+        let whole = rest.len() - usize::from(rest.ends_with(b"\n"));
+        let start = after_last_newline(rest.get(..whole)?) as usize;
+        let (before, line) = rest.split_at_checked(start)?;
+        // Not the first line of a file for the reader: nothing of it depends on where it stands.
+        each_id(dialect, line, 1, &mut |id, _, _| last = Some(id.to_owned()));
+        rest = before;
+    }
     last
 }
 
