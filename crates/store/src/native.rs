@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Chance, Copies, Depth, Dialect, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step,
-    Visible, by_name, unsupported,
+    Body, Chance, Copies, Depth, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step, Visible,
+    by_name, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
-use crate::backend::{BackendFiles, FsBackend};
+use crate::backend::{BackendFiles, Claim, FsBackend, Lease, LogName};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
-use crate::lease::{Lease, Wait};
-use crate::locks::Owner;
-use crate::writer::{Durability, Expect, Opened, Receipt, SessionWriter, WriterParts};
+use crate::lease::Wait;
+use crate::writer::{Durability, Expect, Receipt, SessionWriter, WriterParts};
 use crate::{Session, Store};
 
 impl Store {
@@ -83,19 +82,16 @@ impl Store {
         self.is_free(id)?;
         let lease = self.lease(id, Wait::No)?;
         self.is_free(id)?;
-        let visible = self.root().join(&log.key);
-        let folder = visible.parent().map(Path::to_owned).unwrap_or_else(|| self.root().to_owned());
-        durable::make_folders(writing.disk.as_ref(), &folder)?;
         let answered = || {
             let mut records = log.bytes.split(|byte| *byte == b'\n').filter(|record| !record.is_empty());
             records.any(|record| Draft::new(Body::Native(record.to_vec())).is_answer())
         };
-        let (path, later) = match visible_when {
-            Visible::WithFirstAnswer if !answered() => (pending_name(&visible), Some(visible)),
-            _ => (visible, None),
+        let (key, visible) = match visible_when {
+            Visible::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
+            _ => (log.key, None),
         };
-        durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(id, Opened { path, visible: later, named: true, blobs: self.blobs() }, Some(lease))
+        writing.logs.create(&key, &log.bytes, &lease)?;
+        self.writer_on(id, Opened { key, visible, just_made: true }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -120,7 +116,7 @@ impl Store {
             // Looked up again: who held the lease before may have made the log visible while we waited.
             opened = self.opened(&id)?.1;
         }
-        self.refuse_if_live(&id, Some(&opened.path))?;
+        self.refuse_if_live(&id, Some(&self.root().join(&opened.key)))?;
         self.writer_on(&id, opened, Some(lease))
     }
 
@@ -148,11 +144,7 @@ impl Store {
         match self.find(id) {
             Ok(located) => self.read(&located, Depth::Facts),
             Err(error) => match self.pending(id)? {
-                Some(path) => {
-                    let reference = SessionRef::new(self.dialect().name(), id);
-                    read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
-                        .map(|session| session.with_blobs(self.blobs()))
-                }
+                Some(key) => self.read(&located_at(id, &key, 0), Depth::Facts),
                 None => Err(error),
             },
         }
@@ -210,12 +202,19 @@ impl Store {
             return Err(Error::new(ErrorKind::Internal, "a fork was planned without a log"));
         };
         self.is_valid(&id)?;
+        let beside: Vec<_> = files.collect();
+        if self.files().is_none() && !beside.is_empty() {
+            let what = "have files beside its log where sessions are not files";
+            return Err(unsupported(self.dialect().name(), what, "fork it in a store of files"));
+        }
         let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
-        let writing = self.writing()?;
-        for (key, bytes) in files {
-            let path = self.root().join(key);
-            durable::make_folders(writing.disk.as_ref(), path.parent().unwrap_or(Path::new("")))?;
-            durable::put(writing.disk.as_ref(), &path, &bytes, &writing.chance.hex16())?;
+        if let Some(files) = self.files() {
+            let disk = files.disk.as_ref();
+            for (key, bytes) in beside {
+                let path = self.root().join(key);
+                durable::make_folders(disk, path.parent().unwrap_or(Path::new("")))?;
+                durable::put(disk, &path, &bytes, &self.chance().hex16())?;
+            }
         }
         Ok(writer)
     }
@@ -236,9 +235,7 @@ impl Store {
 
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => {
-                Ok((id, Opened { path: self.root().join(key), visible: None, named: false, blobs: self.blobs() }))
-            }
+            Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
             Err(error) => Err(error),
         };
@@ -247,9 +244,9 @@ impl Store {
             return found;
         }
         match self.pending(id)? {
-            Some(path) => {
-                let visible = visible_name(&path);
-                Ok((id.to_owned(), Opened { path, visible: Some(visible), named: false, blobs: self.blobs() }))
+            Some(key) => {
+                let visible = Some(visible_key(&key));
+                Ok((id.to_owned(), Opened { key, visible, just_made: false }))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
@@ -258,31 +255,35 @@ impl Store {
 
     fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let parts = WriterParts {
-            dialect: self.dialect(),
-            disk: Arc::clone(&writing.disk),
-            chance: Arc::clone(&writing.chance),
-            reference: SessionRef::new(self.dialect().name(), id),
-            locks: writing.locks.clone(),
-            root: self.root().to_owned(),
-            lock_name: self.lock_name(id),
-            lease,
+        let reference = SessionRef::new(self.dialect().name(), id);
+        let name = LogName {
+            session: &reference,
+            key: &opened.key,
+            visible: opened.visible.as_deref(),
+            just_made: opened.just_made,
         };
-        SessionWriter::open(parts, opened)
-    }
-
-    fn lock_name(&self, id: &str) -> String {
-        format!("{}-{id}", self.dialect().name())
+        let log = writing.logs.append_to(&name, lease.as_ref())?;
+        SessionWriter::open(WriterParts {
+            dialect: self.dialect(),
+            backend: self.shared_backend(),
+            chance: Arc::clone(&writing.chance),
+            root: self.root().to_owned(),
+            blobs: self.blobs(),
+            reference,
+            log,
+            lease,
+        })
     }
 
     fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
+        let session = &SessionRef::new(self.dialect().name(), id);
+        let now = writing.chance.now();
+        writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
     }
 
-    /// A log that is not visible yet.
-    fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
+    /// The key of a log that is not visible yet.
+    fn pending(&self, id: &str) -> Result<Option<String>> {
         // The stamp holds no `_`, an id may.
         let is_it = |name: &str| {
             let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
@@ -291,7 +292,7 @@ impl Store {
         for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
             for file in self.backend().list(&folder.key)? {
                 if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(self.root().join(&file.key)));
+                    return Ok(Some(file.key));
                 }
             }
         }
@@ -355,22 +356,34 @@ pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
     i64::from_str_radix(millis, 16).ok().map(Instant::from_millis)
 }
 
-fn pending_name(visible: &Path) -> PathBuf {
-    let name = visible.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    visible.with_file_name(format!(".{name}.pending"))
+/// A log as it is handed to a writer: its key, the key that it gets with the first answer, whether we just made it.
+#[derive(Debug)]
+struct Opened {
+    key: String,
+    visible: Option<String>,
+    just_made: bool,
 }
 
-fn visible_name(pending: &Path) -> PathBuf {
-    let name = pending.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    pending.with_file_name(name.trim_start_matches('.').trim_end_matches(".pending"))
+fn pending_key(visible: &str) -> String {
+    let (folder, name) = split_key(visible);
+    format!("{folder}.{name}.pending")
 }
 
-/// A log by its path alone.
-pub(crate) fn located_for(path: &Path, size: u64) -> Located {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+fn visible_key(pending: &str) -> String {
+    let (folder, name) = split_key(pending);
+    format!("{folder}{}", name.trim_start_matches('.').trim_end_matches(".pending"))
+}
+
+/// The folder of a key, with its slash, and the name in it.
+fn split_key(key: &str) -> (&str, &str) {
+    key.split_at(key.rfind('/').map_or(0, |slash| slash + 1))
+}
+
+/// A log by its key alone.
+pub(crate) fn located_at(id: &str, key: &str, size: u64) -> Located {
     Located {
-        id: name.clone(),
-        key: Some(name),
+        id: id.to_owned(),
+        key: Some(key.to_owned()),
         framing: Framing::Lines,
         size,
         modified: None,
@@ -379,22 +392,4 @@ pub(crate) fn located_for(path: &Path, size: u64) -> Located {
         hidden: None,
         owner: None,
     }
-}
-
-/// Reads the session whose log is at a path.
-pub(crate) fn read_path(
-    dialect: &'static dyn Dialect,
-    disk: &Arc<dyn Disk>,
-    path: &Path,
-    reference: &SessionRef,
-    depth: Depth,
-) -> Result<Session> {
-    let (backend, located) = by_path(disk, path, reference, 0);
-    Session::read(dialect, &backend, &located, depth)
-}
-
-/// The session whose log is at a path, as a listing of its folder would find it.
-pub(crate) fn by_path(disk: &Arc<dyn Disk>, path: &Path, reference: &SessionRef, size: u64) -> (FsBackend, Located) {
-    let backend = FsBackend::on(Arc::clone(disk), path.parent().unwrap_or(Path::new("")));
-    (backend, Located { id: reference.id.clone(), ..located_for(path, size) })
 }

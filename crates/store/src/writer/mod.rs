@@ -12,21 +12,20 @@ mod state;
 mod tail;
 mod waiting;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Chance, Depth, Dialect, Draft};
+use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-pub(crate) use opening::Opened;
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 use state::State;
 use waiting::Woken;
 
-use crate::disk::{Disk, durable};
-use crate::lease::{AppendLock, Lease, doubt_path};
+use crate::backend::{Backend, Lease, OpenLog};
+use crate::blobs::Blobs;
 
 /// How often threads of one writer hand the append lock to each other before others get it.
 const TURNS: u32 = 64;
@@ -43,11 +42,9 @@ pub struct SessionWriter {
 #[derive(Debug)]
 struct Inner {
     dialect: &'static dyn Dialect,
-    disk: Arc<dyn Disk>,
+    backend: Arc<dyn Backend>,
     chance: Arc<dyn Chance>,
     reference: SessionRef,
-    append_lock: AppendLock,
-    doubt: PathBuf,
     root: PathBuf,
     state: Mutex<State>,
     /// How many threads want to write next.
@@ -69,31 +66,29 @@ pub struct Ticket {
 #[derive(Debug)]
 pub(crate) struct WriterParts {
     pub(crate) dialect: &'static dyn Dialect,
-    pub(crate) disk: Arc<dyn Disk>,
+    /// Shows what is written.
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) chance: Arc<dyn Chance>,
     pub(crate) reference: SessionRef,
-    pub(crate) locks: PathBuf,
-    /// The folder of the store: names below it, and its own, are made durable with the first receipt.
+    /// How people name the place of the store.
     pub(crate) root: PathBuf,
-    pub(crate) lock_name: String,
+    /// Where large values go; none where the format keeps them in the log.
+    pub(crate) blobs: Option<Blobs>,
+    pub(crate) log: OpenLog,
     /// None for one who only adds what does not move the leaf.
     pub(crate) lease: Option<Lease>,
 }
 
 impl SessionWriter {
-    /// Opens the log for writing. A log in doubt is copied first.
-    pub(crate) fn open(parts: WriterParts, opened: Opened) -> Result<SessionWriter> {
-        let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, lease } = parts;
-        let doubt = doubt_path(&locks, &lock_name);
-        let append_lock = AppendLock::new(&locks, &lock_name);
-        let state = State::open(dialect, &disk, chance.as_ref(), opened, (&reference.id, &doubt), &append_lock)?;
+    /// Writes to a log that was opened.
+    pub(crate) fn open(parts: WriterParts) -> Result<SessionWriter> {
+        let WriterParts { dialect, backend, chance, reference, root, blobs, log, lease } = parts;
+        let state = State::open(dialect, &reference.id, log, blobs)?;
         let inner = Inner {
             dialect,
-            disk,
+            backend,
             chance,
             reference,
-            append_lock,
-            doubt,
             root,
             state: Mutex::new(state),
             wanting: AtomicUsize::new(0),
@@ -109,7 +104,7 @@ impl SessionWriter {
 
     /// Where its log is.
     pub fn path(&self) -> PathBuf {
-        self.inner.lock().path.clone()
+        self.inner.root.join(self.inner.lock().log.key())
     }
 
     /// Appends one entry and returns when it is durable on this machine's disk.
@@ -171,24 +166,23 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let (path, blobs) = {
-            let state = self.inner.lock();
-            (state.path.clone(), state.blobs.clone())
-        };
+        let (located, blobs) = self.located();
         let inner = &self.inner;
-        let session = crate::native::read_path(inner.dialect, &inner.disk, &path, &inner.reference, Depth::Facts)?;
+        let session = crate::Session::read(inner.dialect, inner.backend.as_ref(), &located, Depth::Facts)?;
         Ok(session.with_blobs(blobs))
     }
 
     /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
     pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
-        let (path, end, blobs) = {
-            let state = self.inner.lock();
-            (state.path.clone(), state.end, state.blobs.clone())
-        };
-        let (backend, located) = crate::native::by_path(&self.inner.disk, &path, &self.inner.reference, end);
-        let (session, tip) = crate::Session::read_for_context(self.inner.dialect, &backend, &located, at)?;
+        let (located, blobs) = self.located();
+        let inner = &self.inner;
+        let (session, tip) = crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
         Ok((session.with_blobs(blobs), tip))
+    }
+
+    fn located(&self) -> (Located, Option<Blobs>) {
+        let state = self.inner.lock();
+        (crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end), state.blobs.clone())
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
@@ -198,7 +192,7 @@ impl SessionWriter {
 
     /// How often a writer without a lock got between us and our own line.
     pub fn races(&self) -> u64 {
-        self.inner.lock().races
+        self.inner.lock().log.races()
     }
 
     /// Ends the session: its status becomes what came of it, everything is durable, the lease is given up.
@@ -238,25 +232,17 @@ impl Inner {
 
     fn append(&self, state: &mut State, drafts: Vec<Draft>, expect: &Expect) -> Result<Vec<Written>> {
         state.usable()?;
-        let handed_over = state.append_lock.is_some();
-        if !handed_over {
-            state.append_lock = Some(self.append_lock.hold(self.disk.as_ref())?);
-        }
-        let outcome = state.append(self.dialect, self.disk.as_ref(), self.chance.as_ref(), drafts, expect, handed_over);
-        if outcome.is_err() {
-            self.note_doubt(state);
-        }
-        outcome
+        state.append(self.dialect, self.chance.as_ref(), &drafts, expect)
     }
 
-    /// Gives the append lock up, unless another thread of this writer wants to write next: then it is handed over, a limited
-    /// number of times, so that other processes get their turn.
+    /// Ends the turn to write, unless another thread of this writer wants to write next: then it is handed over, a limited
+    /// number of times, so that other processes get theirs.
     fn let_others_write(&self, state: &mut State, failed: bool) {
         state.turns += 1;
         let hand_over = !failed && state.turns < TURNS && self.wanting.load(Ordering::SeqCst) > 0;
-        if !hand_over && let Some(held) = state.append_lock.take() {
+        if !hand_over {
             state.turns = 0;
-            self.append_lock.release(held);
+            state.log.finish();
         }
     }
 
@@ -265,7 +251,7 @@ impl Inner {
         let mut led = false;
         loop {
             let mut state = self.lock();
-            let settled = state.synced_end >= end && state.named;
+            let settled = state.synced_end >= end;
             let outcome = if settled { Ok(()) } else { state.usable_for_sync() };
             if settled || outcome.is_err() {
                 // Who has just synced told the others already.
@@ -288,42 +274,20 @@ impl Inner {
     /// Syncs what was written until now, and tells those who wait for it.
     fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
         state.syncing = true;
-        let (target, file, path, named) = (state.end, Arc::clone(&state.file), state.path.clone(), state.named);
-        let rewritten = state.rewritten;
+        let (target, work) = (state.end, state.log.sync());
         drop(state);
-        let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
-        if result.is_ok() && !named {
-            result = sync_names(self.disk.as_ref(), &path, &self.root);
-        }
+        let outcome = work.map_or(Ok(()), |work| work());
         let mut state = self.lock();
         state.syncing = false;
-        // What was synced in a file that nobody finds any more is not kept.
-        let disk = self.disk.as_ref();
-        match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
-            // What was written again meanwhile may have come too late for this sync: one more is needed.
-            Ok(()) if state.rewritten != rewritten => {}
-            Ok(()) => {
-                state.settled(target, &path);
-                if !named {
-                    self.append_lock.remember_name(disk, state.identity, &path);
-                }
-            }
-            Err(error) => {
-                state.latch(&error);
-                self.note_doubt(&state);
-            }
+        match state.log.synced(outcome) {
+            Ok(true) => state.settled(target),
+            // Something changed meanwhile that it may not cover: one more is needed.
+            Ok(false) => {}
+            Err(error) => state.latch(&error),
         }
         let woken = state.tell_waiting();
         drop(state);
         woken.wake();
-    }
-
-    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
-    fn note_doubt(&self, state: &State) {
-        if state.is_in_doubt() {
-            // Best effort: on a dead disk nothing more can be said.
-            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
-        }
     }
 }
 
@@ -333,23 +297,6 @@ fn pass_on(mut state: MutexGuard<'_, State>, outcome: Result<()>) -> Result<()> 
     drop(state);
     woken.wake();
     outcome
-}
-
-/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
-fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
-    let mut at = path;
-    loop {
-        let synced = durable::sync_parent(disk, at);
-        if at == root {
-            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
-            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
-        }
-        synced?;
-        match at.parent().filter(|parent| parent.starts_with(root)) {
-            Some(parent) => at = parent,
-            None => return Ok(()),
-        }
-    }
 }
 
 impl Ticket {

@@ -1,209 +1,154 @@
 //! What a writer knows of its log, and the one place that writes to it.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
+use boswell_dialect::{Body, Chance, Depth, Dialect, Draft, Parent, Reader, Settled, Within};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 
 use super::batch::{Batch, Encoded};
 use super::known::KnownIds;
-use super::opening::Opened;
 use super::receipt::{Expect, Written};
 use super::tail::{Tail, stated};
 use super::waiting::{Waiting, Woken};
+use crate::backend::{Attempt, LogAppender, Refused};
 use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
-use crate::disk::{Disk, DiskFile, durable, read_full};
-use crate::lease::Held;
 
-/// How often we write again when others write into our lines.
-const RACES: usize = 100;
+/// How often we try again when others were faster.
+const TRIES: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) path: PathBuf,
-    visible: Option<PathBuf>,
-    /// Stands there when a sync of somebody failed.
-    doubt: PathBuf,
-    pub(super) file: Arc<dyn DiskFile>,
-    /// Which file it is, whatever its path leads to.
-    pub(super) identity: (u64, u64),
+    pub(super) log: Box<dyn LogAppender>,
     tail: Tail,
-    /// Where the conversation stands, and how long the log was then; only for dialects that need the whole log to tell.
+    /// Where the conversation stands, and where the log ended then; only for dialects that need the whole log to tell.
     stands: Option<(u64, Option<String>)>,
     /// Id of the session, and what its log says of it.
     session: (String, Facts),
     known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
-    /// The append lock, while it is held; between two appends only if it is handed from one thread to another.
-    pub(super) append_lock: Option<Held>,
-    /// How often it was handed over.
+    /// How often the turn to write was handed from one thread to another.
     pub(super) turns: u32,
-    /// Bytes of the log that were written.
+    /// Where the log ends that was read or written.
     pub(super) end: u64,
-    /// Bytes of the log that are durable.
+    /// Up to where it is durable.
     pub(super) synced_end: u64,
     pub(super) syncing: bool,
     pub(super) waiting: Waiting,
-    pub(super) named: bool,
-    /// How often an entry that stood there was written again.
-    pub(super) rewritten: u64,
     /// Entries since the last good sync, with the position they end at.
     unsynced: Vec<(u64, String)>,
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
-    pub(super) races: u64,
 }
 
 impl State {
-    pub(super) fn new(
-        opened: Opened,
-        (id, doubt): (&str, &Path),
-        facts: Facts,
-        file: Arc<dyn DiskFile>,
-        identity: (u64, u64),
-        tail: Tail,
-    ) -> State {
-        let Opened { path, visible, named, blobs } = opened;
+    pub(super) fn new(log: Box<dyn LogAppender>, id: &str, facts: Facts, blobs: Option<Blobs>, tail: Tail) -> State {
         State {
-            path,
-            visible,
-            doubt: doubt.to_owned(),
-            file,
-            identity,
+            log,
             end: tail.end,
             tail,
             stands: None,
             session: (id.to_owned(), facts),
             known: None,
             blobs,
-            append_lock: None,
             turns: 0,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
             syncing: false,
             waiting: Waiting::default(),
-            named,
-            rewritten: 0,
             unsynced: Vec::new(),
             latched: None,
             closed: false,
-            races: 0,
         }
     }
 
-    /// Writes drafts. Called with the append lock held.
+    /// Writes drafts; tries again as long as others are faster.
     pub(super) fn append(
         &mut self,
         dialect: &'static dyn Dialect,
-        disk: &dyn Disk,
         chance: &dyn Chance,
-        drafts: Vec<Draft>,
+        drafts: &[Draft],
         expect: &Expect,
-        handed_over: bool,
     ) -> Result<Vec<Written>> {
-        self.catch_up(dialect, disk, handed_over)?;
-        self.check(dialect, disk, expect)?;
-        let mut batch = Batch::default();
-        for draft in &drafts {
-            self.encode(dialect, disk, chance, draft, &mut batch)?;
+        for _ in 0..TRIES {
+            match self.try_append(dialect, chance, drafts, expect) {
+                Ok(written) => return Ok(written),
+                Err(Refused::Moved) => {}
+                Err(Refused::Over(error)) => {
+                    self.latch(&error);
+                    return Err(error);
+                }
+                Err(Refused::Failed(error)) => return Err(error),
+            }
         }
-        let start = match self.write(dialect, &batch.bytes) {
-            Ok(start) => start,
-            Err(error) => {
+        Err(Error::new(ErrorKind::Busy, "others keep adding to the session before us").hinting("try again"))
+    }
+
+    /// Writes drafts behind what was read, if the log still ends there.
+    fn try_append(
+        &mut self,
+        dialect: &'static dyn Dialect,
+        chance: &dyn Chance,
+        drafts: &[Draft],
+        expect: &Expect,
+    ) -> Attempt<Vec<Written>> {
+        let end = self.log.begin(self.end)?;
+        if end > self.end {
+            self.read_on(dialect)?;
+        }
+        self.check(dialect, expect)?;
+        let mut batch = Batch::default();
+        for draft in drafts {
+            self.encode(dialect, chance, draft, &mut batch)?;
+        }
+        let start = match self.write(dialect, &batch) {
+            Err(Refused::Failed(error)) => {
                 // Some of them may be there, whole or torn: only the next writer can tell.
                 let fresh = batch.entries.into_iter().filter(|entry| !entry.deduplicated);
                 self.unsynced.extend(fresh.map(|entry| (u64::MAX, entry.id)));
                 self.latch(&error);
-                return Err(error.because(self.doubt_names()));
+                return Err(Refused::Failed(error.because(self.doubt_names())));
             }
+            start => start?,
         };
-        if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
-            self.stands = Some((self.end, Some(last.id.clone())));
-        }
-        let mut written = Vec::new();
-        for entry in batch.entries {
-            let revision = if entry.deduplicated { self.end } else { start + entry.end };
-            if !entry.deduplicated {
-                let len = entry.end - entry.start;
-                if let Some(known) = &mut self.known {
-                    known.note(&entry.id, start + entry.start, len.saturating_sub(1));
-                }
-                self.unsynced.push((start + entry.end, entry.id.clone()));
-                self.tail.tip = Some(entry.id.clone());
-            }
-            written.push(Written { entry: entry.id, revision, deduplicated: entry.deduplicated });
-        }
+        let written = self.note(start, batch);
         if drafts.iter().any(Draft::is_answer)
-            && let Err(error) = self.publish(disk)
+            && let Err(error) = self.log.publish()
         {
             self.latch(&error);
-            return Err(error.because(self.doubt_names()));
+            return Err(Refused::Failed(error.because(self.doubt_names())));
         }
         Ok(written)
     }
 
-    /// Compares path and open file, and takes note of what others added. If the append lock was handed over, nobody who takes
-    /// it replaced the file since; a failed sync of others is looked for after our own.
-    fn catch_up(&mut self, dialect: &dyn Dialect, disk: &dyn Disk, handed_over: bool) -> Result<()> {
-        if !handed_over {
-            self.nobody_doubts(disk)?;
-            self.still_there(disk)?;
+    /// Takes note of entries that were written from `start` on.
+    fn note(&mut self, start: u64, batch: Batch) -> Vec<Written> {
+        let Batch { bytes, entries, .. } = batch;
+        if let Some(last) = entries.iter().rev().find(|entry| !entry.deduplicated) {
+            self.stands = Some((self.end, Some(last.id.clone())));
         }
-        let len = self.len()?;
-        if len < self.end {
-            return Err(self.fenced("was cut shorter"));
-        }
-        if len > self.end {
-            self.read_up_to(dialect, len)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
-    pub(super) fn nobody_doubts(&mut self, disk: &dyn Disk) -> Result<()> {
-        let fault = |error| Error::io(self.doubt.display(), "look at", error);
-        if disk.stat(&self.doubt).map_err(fault)?.is_some() {
-            let what = format!("another writer could not sync the log `{}`", self.path.display());
-            let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
-            self.latch(&error);
-            return Err(error);
-        }
-        Ok(())
-    }
-
-    /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
-    pub(super) fn still_there(&mut self, disk: &dyn Disk) -> Result<()> {
-        let fault = |error| Error::io(self.path.display(), "look at", error);
-        let mine = self.identity;
-        let leads_here =
-            |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
-        if leads_here(&self.path)? {
-            return Ok(());
-        }
-        let published = self.visible.as_deref().map(leads_here).transpose()?.unwrap_or(false);
-        match self.visible.take().filter(|_| published) {
-            Some(visible) => {
-                (self.path, self.named) = (visible, false);
-                Ok(())
+        let mut written = Vec::with_capacity(entries.len());
+        let mut at = start;
+        for entry in entries {
+            let mut revision = self.end;
+            if !entry.deduplicated {
+                let line = bytes.get(entry.line).unwrap_or(b"");
+                revision = self.log.behind(at, line);
+                if let Some(known) = &mut self.known {
+                    known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
+                }
+                self.unsynced.push((revision, entry.id.clone()));
+                self.tail.tip = Some(entry.id.clone());
+                at = revision;
             }
-            None => Err(self.fenced("was replaced or removed")),
+            written.push(Written { entry: entry.id, revision, deduplicated: entry.deduplicated });
         }
+        written
     }
 
-    fn fenced(&mut self, what: &str) -> Error {
-        let what = format!("the log `{}` {what} by somebody else", self.path.display());
-        let error = Error::new(ErrorKind::Conflict, what).hinting("open the session again and append there");
-        self.latch(&error);
-        error
-    }
-
-    fn check(&mut self, dialect: &'static dyn Dialect, disk: &dyn Disk, expect: &Expect) -> Result<()> {
+    fn check(&mut self, dialect: &'static dyn Dialect, expect: &Expect) -> Result<()> {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
             Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf) => return Ok(()),
-            Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect, disk)?.unwrap_or_else(|| "the root".to_owned())),
+            Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect)?.unwrap_or_else(|| "the root".to_owned())),
         };
         if expected == actual {
             return Ok(());
@@ -216,7 +161,7 @@ impl State {
     }
 
     /// The leaf: the tip with metadata folded away. Needs the whole tree.
-    fn leaf(&self, dialect: &'static dyn Dialect, _disk: &dyn Disk) -> Result<Option<String>> {
+    fn leaf(&self, dialect: &'static dyn Dialect) -> Result<Option<String>> {
         let (leaf, _) = self.look(dialect, |view| {
             let tip = dialect.tip(view)?;
             Ok(dialect.leaf(view, tip).map(|slot| view.log.label(slot).into_owned()))
@@ -230,11 +175,16 @@ impl State {
         dialect: &'static dyn Dialect,
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, Facts)> {
-        let bytes = self.read_all()?;
-        let located = crate::native::located_for(&self.path, bytes.len() as u64);
-        let read = boswell_dialect::Reader::read(dialect, &located, &bytes, boswell_dialect::Depth::Facts);
-        let payloads = crate::summary::Bytes(&bytes);
-        let answer = ask(&read.view(&payloads))?;
+        let log = self.log.reader()?;
+        let located = crate::native::located_at(&self.session.0, self.log.key(), self.end);
+        let mut reader = Reader::new(dialect, &located, Depth::Facts);
+        log.lines(0, 1, &mut |line| {
+            if line.at < self.end {
+                reader.line(line);
+            }
+        })?;
+        let read = reader.finish();
+        let answer = ask(&read.view(&crate::summary::Open(log.as_ref())))?;
         Ok((answer, read.facts))
     }
 
@@ -273,19 +223,10 @@ impl State {
         }
     }
 
-    fn read_all(&self) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; usize::try_from(self.end).unwrap_or(usize::MAX)];
-        let done = read_full(self.file.as_ref(), &mut bytes, 0)
-            .map_err(|error| Error::io(self.path.display(), "read", error))?;
-        bytes.truncate(done);
-        Ok(bytes)
-    }
-
     fn known(&mut self, dialect: &dyn Dialect) -> Result<&mut KnownIds> {
         let loaded = match self.known.take() {
             Some(known) => known,
-            None => KnownIds::load(dialect, self.file.as_ref(), self.end)
-                .map_err(|error| Error::io(self.path.display(), "read", error))?,
+            None => KnownIds::load(dialect, self.log.reader()?.as_ref())?,
         };
         Ok(self.known.insert(loaded))
     }
@@ -293,7 +234,6 @@ impl State {
     fn encode(
         &mut self,
         dialect: &'static dyn Dialect,
-        disk: &dyn Disk,
         chance: &dyn Chance,
         draft: &Draft,
         batch: &mut Batch,
@@ -301,7 +241,7 @@ impl State {
         if let Some(id) = &draft.id
             && self.is_written(dialect, id, draft, batch)?
         {
-            self.write_again(disk, id)?;
+            self.renew(id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -331,19 +271,19 @@ impl State {
         if let Some(id) = own_id.as_deref()
             && self.is_written(dialect, id, draft, batch)?
         {
-            self.write_again(disk, id)?;
+            self.renew(id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
         if let Some(above) = above.filter(|_| moved) {
             self.exists(dialect, &above, batch)?;
         }
-        let start = batch.bytes.len() as u64;
+        let start = batch.bytes.len();
         batch.bytes.extend_from_slice(&record);
         batch.bytes.push(b'\n');
         let id = own_id.unwrap_or_else(|| id.to_owned());
         batch.tip = Some(id.clone());
-        batch.entries.push(Encoded { id, start, end: batch.bytes.len() as u64, deduplicated: false });
+        batch.entries.push(Encoded { id, line: start..batch.bytes.len(), deduplicated: false });
         Ok(())
     }
 
@@ -378,144 +318,86 @@ impl State {
         if batch.has(id) {
             return Err(conflict());
         }
-        let (file, large) = (Arc::clone(&self.file), self.blobs.clone());
-        let known = self.known(dialect)?;
-        if !known.has(id) {
+        if !self.known(dialect)?.has(id) {
             return Ok(false);
         }
-        if known.same(dialect, file.as_ref(), id, draft, large.as_ref())? { Ok(true) } else { Err(conflict()) }
+        let (log, large) = (self.log.reader()?, self.blobs.clone());
+        if self.known(dialect)?.same(dialect, log.as_ref(), id, draft, large.as_ref())? {
+            Ok(true)
+        } else {
+            Err(conflict())
+        }
     }
 
-    /// Writes an entry over itself, so that the next sync covers it.
-    ///
-    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
-    /// then shows bytes that are not on disk, and takes them for synced. Only in our own sessions: in those of agents, who take
-    /// no lock, something else may stand there by now.
-    fn write_again(&mut self, disk: &dyn Disk, id: &str) -> Result<()> {
-        let place = self.known.as_ref().and_then(|known| known.place(id));
-        let Some((at, len)) = place.filter(|_| self.blobs.is_some()) else { return Ok(()) };
-        // With the line end, if it has one already.
-        let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.unread(error))?;
-        bytes.truncate(done);
-        match disk.write_again(&self.path, self.identity, &bytes, at) {
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(()),
-            written => written.map_err(|error| Error::io(self.path.display(), "write to", error))?,
+    /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have died before its own.
+    fn renew(&mut self, id: &str) -> Result<()> {
+        let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) else { return Ok(()) };
+        if self.log.renew(at, len)? {
+            self.synced_end = self.synced_end.min(at);
         }
-        self.rewritten += 1;
-        self.synced_end = self.synced_end.min(at);
         Ok(())
     }
 
-    /// Appends bytes on a line of their own and finds out where they landed.
-    fn write(&mut self, dialect: &dyn Dialect, bytes: &[u8]) -> Result<u64> {
-        if bytes.is_empty() {
+    /// Appends lines of their own and says where the first of them stands.
+    fn write(&mut self, dialect: &dyn Dialect, batch: &Batch) -> Attempt<u64> {
+        let lines = batch.bytes.as_slice();
+        if lines.is_empty() {
             return self.end_last_record(dialect);
         }
-        let mut line = Vec::with_capacity(bytes.len() + 1);
-        if !self.tail.ended() {
+        let (landed, start) = if self.tail.ended() {
+            let landed = self.log.append(self.end, lines)?;
+            (landed, landed)
+        } else {
             // What stands there without a line end is somebody's torn append: it stays, on a line of its own.
-            line.push(b'\n');
+            let landed = self.log.append(self.end, &[b"\n", lines].concat())?;
+            (landed, self.log.behind(landed, b"\n"))
+        };
+        if landed != self.end {
+            // Somebody without a lock wrote before us. What they wrote behind us is read like all that they add.
+            self.read_on(dialect)?;
         }
-        line.extend_from_slice(bytes);
-        self.append_bytes(&line)?;
-        let expected = self.end + line.len() as u64;
-        if self.len()? != expected {
-            return self.after_race(dialect, bytes);
-        }
-        self.tail.wrote(expected);
-        self.end = expected;
-        Ok(expected - bytes.len() as u64)
+        let end = batch.lines().fold(start, |at, line| self.log.behind(at, line));
+        self.tail.wrote(end);
+        self.end = end;
+        Ok(start)
     }
 
     /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a line with what comes next.
-    fn end_last_record(&mut self, dialect: &dyn Dialect) -> Result<u64> {
-        if !self.tail.ended() && self.tail.is_record(dialect, self.file.as_ref()).map_err(|error| self.unread(error))? {
-            self.append_bytes(b"\n")?;
-            self.read_up_to(dialect, self.end + 1)?;
+    fn end_last_record(&mut self, dialect: &dyn Dialect) -> Attempt<u64> {
+        if self.tail.ends_with_record() {
+            self.log.append(self.end, b"\n")?;
+            self.read_on(dialect)?;
+        } else {
+            // Also what was there before is acknowledged only to one who may still write, and stands where it was read.
+            self.log.append(self.end, b"")?;
         }
         Ok(self.end)
     }
 
-    fn unread(&self, error: std::io::Error) -> Error {
-        Error::io(self.path.display(), "read", error)
-    }
-
-    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as long as they share a line.
-    fn after_race(&mut self, dialect: &dyn Dialect, bytes: &[u8]) -> Result<u64> {
-        for _ in 0..RACES {
-            self.races += 1;
-            if let Some(start) = self.own_line(bytes)? {
-                // Up to our own end only: what others wrote behind it is read like all that they add.
-                let end = start + bytes.len() as u64;
-                self.read_up_to(dialect, end)?;
-                return Ok(start);
-            }
-            self.append_bytes(&[b"\n", bytes].concat())?;
-        }
-        Err(Error::new(ErrorKind::Conflict, format!("others keep writing into our lines of `{}`", self.path.display()))
-            .hinting("end the program that writes the session without a lock, then append again"))
-    }
-
-    /// Where our bytes stand on a line of their own behind what we knew.
-    fn own_line(&self, bytes: &[u8]) -> Result<Option<u64>> {
-        let from = self.end.saturating_sub(1);
-        let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut region, from)
-            .map_err(|error| Error::io(self.path.display(), "read back", error))?;
-        region.truncate(done);
-        let on_own_line =
-            |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
-        Ok(memchr::memmem::find_iter(&region, bytes).find(on_own_line).map(|at| from + at as u64))
-    }
-
-    fn append_bytes(&self, bytes: &[u8]) -> Result<()> {
-        durable::append_all(self.file.as_ref(), bytes)
-            .map_err(|error| Error::io(self.path.display(), "append to", error))
-    }
-
-    fn len(&self) -> Result<u64> {
-        self.file.stat().map(|stat| stat.len).map_err(|error| Error::io(self.path.display(), "look at", error))
-    }
-
-    /// Takes note of what stands in the log between what we knew and `end`.
-    fn read_up_to(&mut self, dialect: &dyn Dialect, end: u64) -> Result<()> {
+    /// Takes note of what others added.
+    fn read_on(&mut self, dialect: &dyn Dialect) -> Result<()> {
         let known = &mut self.known;
         let mut note = |id: &str, at: u64, len: u64| {
             if let Some(known) = known {
                 known.note(id, at, len);
             }
         };
-        let path = &self.path;
-        self.tail
-            .advance(dialect, self.file.as_ref(), end, &mut note)
-            .map_err(|error| Error::io(path.display(), "read", error))?;
-        self.end = end;
+        self.tail.advance(dialect, self.log.reader()?.as_ref(), &mut note)?;
+        self.end = self.tail.end;
         Ok(())
     }
 
-    /// Gives a deferred log its visible name.
-    fn publish(&mut self, disk: &dyn Disk) -> Result<()> {
-        let Some(visible) = self.visible.clone() else { return Ok(()) };
-        disk.rename(&self.path, &visible).map_err(|error| Error::io(visible.display(), "make visible", error))?;
-        (self.path, self.visible, self.named) = (visible, None, false);
-        Ok(())
-    }
-
-    pub(super) fn settled(&mut self, target: u64, path: &Path) {
+    pub(super) fn settled(&mut self, target: u64) {
         self.synced_end = self.synced_end.max(target);
-        // A log that was renamed meanwhile needs its new name synced too.
-        self.named |= path == self.path;
         self.unsynced.retain(|(end, _)| *end > target);
     }
 
     /// Tells those who wait what became of their entries: after a failure all of them, else those that are durable now, and one
     /// who has to sync next.
     pub(super) fn tell_waiting(&mut self) -> Woken {
-        match (&self.latched, self.named) {
-            (Some(_), _) => self.waiting.all(),
-            (None, true) => self.waiting.synced(self.synced_end),
-            (None, false) => self.waiting.next(),
+        match &self.latched {
+            Some(_) => self.waiting.all(),
+            None => self.waiting.synced(self.synced_end),
         }
     }
 
@@ -524,12 +406,6 @@ impl State {
             let cause = std::error::Error::source(error).map(|c| format!(": {c}")).unwrap_or_default();
             self.latched = Some((error.kind(), format!("{error}{cause}")));
         }
-    }
-
-    /// Whether a write or sync failed, so that what the system shows of the log may not be on disk. Being fenced off is no
-    /// reason to rewrite what somebody else put there.
-    pub(super) fn is_in_doubt(&self) -> bool {
-        self.latched.as_ref().is_some_and(|(kind, _)| *kind != ErrorKind::Conflict)
     }
 
     pub(super) fn in_doubt(&self) -> Vec<String> {
