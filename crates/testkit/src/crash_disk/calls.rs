@@ -144,7 +144,9 @@ impl Disk for CrashDisk {
         let mut state = self.lock();
         state.switches.change()?;
         let node = state.must_find(path)?;
-        if state.stat(node)?.identity != file {
+        let (same, from) = (state.stat(node)?.identity == file, usize::try_from(at).unwrap_or(usize::MAX));
+        let there = state.node(node)?.live.bytes.get(from..from.saturating_add(bytes.len()));
+        if !same || there != Some(bytes) {
             return Err(ErrorKind::NotFound.into());
         }
         let now = state.tick();
