@@ -105,6 +105,16 @@ impl Store {
         self
     }
 
+    /// The folder of its files, for what changes files.
+    pub(crate) fn folder(&self) -> Result<&Path> {
+        if self.writing.as_ref().is_none_or(|writing| writing.files.is_some()) {
+            return Ok(&self.root);
+        }
+        Err(Error::new(ErrorKind::Unsupported, format!("the sessions of `{}` are not files", self.root.display()))
+            .because("only entries can be added to them")
+            .hinting("say it with an entry: a title, a label, a status, a branch, a fork"))
+    }
+
     /// The disk of its files, as far as it has one of its own.
     pub(crate) fn files(&self) -> Option<&WritableFiles> {
         self.writing.as_ref()?.files.as_ref()

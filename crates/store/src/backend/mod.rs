@@ -14,7 +14,7 @@ use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
-pub(crate) use fs_logs::FsLogs;
+pub(crate) use fs_logs::{FsLogs, lock_name};
 pub use logs::{Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork};
 pub use memory::MemoryBackend;
 pub(crate) use vault::VaultBackend;

@@ -20,6 +20,7 @@ pub fn backend_writes(make: &MakePlace<'_>) {
     lost_leases(make);
     others_add(make);
     many_writers(make);
+    conversations(make);
     visibility(make);
     failures(make);
     acknowledged_survives(make);
@@ -266,6 +267,33 @@ pub fn many_writers(make: &MakePlace<'_>) {
     let by_revision: Vec<&str> = by_revision.into_iter().map(|(_, id)| id).collect();
     assert_eq!(there[1..], by_revision, "every entry stands there once, in the order of the revisions");
     assert_eq!(branch(&session).len(), there.len(), "and hangs below the one before it");
+}
+
+/// The leaf moves, a branch is left with a summary, a session is forked, compacted and switched to.
+pub fn conversations(make: &MakePlace<'_>) {
+    let place = make();
+    let store = place.store();
+    let writer = created(place.as_ref(), "s-1");
+    ok(writer.append_all(drafts(&["e1", "e2", "e3"]), Expect::Any, Durability::Fsync));
+    ok(writer.branch("e1"));
+    ok(writer.append(Draft::user("from the first").with_id("e4")));
+    assert_eq!(ok(writer.rewind("e4")), "from the first", "a rewind gives the prompt back");
+    assert_eq!(leaf(&ok(store.session("s-1"))).as_deref(), Some("e1"), "and stands before it");
+    ok(writer.branch_with_summary(Some("e2"), "went astray"));
+    ok(writer.append(Draft::user("again").with_id("e5")));
+    let fork = ok(store.fork("s-1", None, NewSession::in_project("/proj").with_id("s-2")));
+    ok(fork.append(Draft::user("in the fork").with_id("f1")));
+    drop(fork);
+    let forked = messages(&ok(store.session("s-2")));
+    assert_eq!(forked.last().map(String::as_str), Some("f1"), "a fork goes on by itself: {forked:?}");
+    assert_eq!(messages(&ok(store.session("s-1"))).last().map(String::as_str), Some("e5"), "and its source stays");
+    ok(writer.compact("all of it", "e5", 1_000));
+    let (session, tip) = ok(writer.read_for_context(None));
+    assert!(ok(session.context(tip)).items.len() < 4, "a compaction shortens the context");
+    let switched = ok(store.switch(&writer, "s-2", Wait::No));
+    assert_eq!(switched.cursor.revision, switched.session.revision(), "a cursor is where the log ends");
+    assert_eq!(switched.cursor.leaf.as_deref(), Some("f1"));
+    ok(ok(store.writer("s-1", Wait::No)).append(Draft::user("the lease is free again")));
 }
 
 /// A session that waits for its first answer is known by its id and in no list before.
