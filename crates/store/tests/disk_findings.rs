@@ -89,7 +89,9 @@ fn an_entry_without_its_line_end_is_recognised_when_it_is_sent_again() {
 
 #[test]
 fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
-    for (dialect, call) in ["boswell", "pi", "omp", "xcsh"].into_iter().flat_map(|it| (1..30).map(move |call| (it, call))) {
+    for (dialect, call) in
+        ["boswell", "pi", "omp", "xcsh"].into_iter().flat_map(|it| (1..30).map(move |call| (it, call)))
+    {
         let disk = CrashDisk::new(6);
         let store = |disk: &CrashDisk, seed| {
             let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), "/home/b"));

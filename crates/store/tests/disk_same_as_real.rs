@@ -137,6 +137,10 @@ fn bytes_are_written_again_only_where_they_stand() {
         disk.open(&other, Open::CreateNew).unwrap().append(b"one\ntwo\n").unwrap();
         assert!(disk.write_again(&other, identity, b"two\n", 4).is_err(), "another file");
         let mut there = [0; 16];
-        assert_eq!((file.read_at(&mut there, 0).unwrap(), &there[..8]), (8, &b"one\ntwo\n"[..]), "nothing else changed");
+        assert_eq!(
+            (file.read_at(&mut there, 0).unwrap(), &there[..8]),
+            (8, &b"one\ntwo\n"[..]),
+            "nothing else changed"
+        );
     }
 }

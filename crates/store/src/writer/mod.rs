@@ -2,7 +2,8 @@
 //!
 //! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
 //! written until then. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
-//! the error names it, and the next writer copies the log to a new file before it acknowledges anything.
+//! the error names it, and the next writer copies the log to a new file before it acknowledges anything. Where lines land, and how
+//! they become durable, is the affair of a [`LogAppender`](crate::LogAppender): here are entries and receipts.
 
 mod batch;
 mod known;

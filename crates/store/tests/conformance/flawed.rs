@@ -139,8 +139,10 @@ impl LogAppender for FlawedAppender {
     }
 }
 
+type Promise = fn(&MakePlace<'_>);
+
 /// Each flaw, and the promise that it breaks.
-const FLAWS: [(Flaw, fn(&MakePlace<'_>)); 10] = [
+const FLAWS: [(Flaw, Promise); 10] = [
     (Flaw::IgnoresTheEpoch, conformance::lost_leases),
     (Flaw::SharesLeases, conformance::leases),
     (Flaw::IgnoresTheHead, conformance::expectations),

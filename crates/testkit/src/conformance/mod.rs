@@ -43,8 +43,8 @@ use boswell_model::Error;
 pub use place::{Failure, MakePlace, WritePlace};
 pub use reading::{Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries};
 pub use writing::{
-    acknowledged_survives, backend_writes, batches, conversations, creation, expectations, failures, leases, lost_leases,
-    many_writers, others_add, receipts, same_ids, visibility, what_is_said_comes_back,
+    acknowledged_survives, backend_writes, batches, conversations, creation, expectations, failures, leases,
+    lost_leases, many_writers, others_add, receipts, same_ids, visibility, what_is_said_comes_back,
 };
 
 #[expect(clippy::panic, reason = "a conformance test stops at the first broken promise")]
