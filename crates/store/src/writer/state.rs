@@ -75,10 +75,17 @@ impl State {
                     self.latch(&error);
                     return Err(error);
                 }
-                Err(Refused::Failed(error)) => return Err(error),
+                // What was refused for what we know may be right by what others added since.
+                Err(Refused::Failed(error)) if self.latched.is_some() || !self.is_behind() => return Err(error),
+                Err(Refused::Failed(_)) => {}
             }
         }
         Err(Error::new(ErrorKind::Busy, "others keep adding to the session before us").hinting("try again"))
+    }
+
+    /// Whether the log is known to end somewhere else by now.
+    fn is_behind(&mut self) -> bool {
+        matches!(self.log.append(self.end, b""), Err(Refused::Moved))
     }
 
     /// Writes drafts behind what was read, if the log still ends there.

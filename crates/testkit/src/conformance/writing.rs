@@ -134,7 +134,16 @@ pub fn expectations(make: &MakePlace<'_>) {
     let stale = on("x", Expect::Revision(third.revision));
     assert_eq!(kind_of(stale), Some(ErrorKind::Conflict), "a revision is stale also if others made it so");
     ok(on("e4", Expect::Revision(labelled.revision)));
-    assert_eq!(messages(&ok(place.store().session("s-1"))), ["e1", "e2", "e3", "e4"], "nothing was written in vain");
+    let again = ok(place.store().annotate("s-1", label("e2")));
+    ok(on("e5", Expect::Revision(again.revision)));
+    let again = ok(place.store().annotate("s-1", label("e3")));
+    ok(writer.append(Draft::user("below what others added").with_id("e6").below(Parent::Entry(again.entry))));
+    let all = ["e1", "e2", "e3", "e4", "e5", "e6"];
+    assert_eq!(
+        messages(&ok(place.store().session("s-1"))),
+        all,
+        "what is so is taken for so, and nothing else was written"
+    );
 }
 
 /// An id that was sent before with the same content is acknowledged again and stands there once; other content is refused.
