@@ -9,10 +9,11 @@ use std::sync::Arc;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::ObjectReader;
-use super::fs::FsObject;
-use super::logs::{Attempt, LogAppender, Refused, SyncWork};
-use crate::disk::{Disk, DiskFile, durable, read_full};
-use crate::lease::{AppendLock, Held};
+use super::fs::{FsObject, path_below};
+use super::fs_logs::{FsLogs, lock_name};
+use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
+use crate::disk::{Disk, DiskFile, Open, durable, read_full};
+use crate::lease::{AppendLock, Held, doubt_path};
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
@@ -20,14 +21,13 @@ const RACES: usize = 100;
 #[derive(Debug)]
 pub(super) struct FileAppender {
     disk: Arc<dyn Disk>,
+    root: Arc<Path>,
     file: Arc<dyn DiskFile>,
     /// Which file it is, whatever its path leads to.
     identity: (u64, u64),
-    key: String,
-    path: PathBuf,
-    /// Key and path under which it will be seen.
-    visible: Option<(String, PathBuf)>,
-    root: PathBuf,
+    place: Place,
+    /// Where it will be seen.
+    visible: Option<Place>,
     append_lock: AppendLock,
     /// Stands there when a sync of somebody failed.
     doubt: PathBuf,
@@ -37,40 +37,59 @@ pub(super) struct FileAppender {
     /// How often a line that stood there was written again.
     rewritten: u64,
     /// The path that is being synced, and how often lines had been written again when that began.
-    syncing: Option<(PathBuf, u64)>,
+    syncing: Option<(Arc<Path>, u64)>,
     races: u64,
 }
 
+/// Where a log is, in words of the store and of the disk.
+#[derive(Debug, Clone)]
+struct Place {
+    key: String,
+    path: Arc<Path>,
+}
+
 impl FileAppender {
-    pub(super) fn new(
-        (disk, file, identity): (Arc<dyn Disk>, Arc<dyn DiskFile>, (u64, u64)),
-        (key, path, visible, root): (String, PathBuf, Option<(String, PathBuf)>, PathBuf),
-        (append_lock, doubt): (AppendLock, PathBuf),
-        named: bool,
-    ) -> FileAppender {
-        FileAppender {
-            disk,
+    /// Opens a log, and says where it ends. One in doubt is copied first.
+    pub(super) fn open(logs: &FsLogs, name: &LogName<'_>) -> Result<(FileAppender, u64)> {
+        let disk = logs.disk.as_ref();
+        let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
+        let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
+        let lock = lock_name(name.session);
+        let (append_lock, doubt) = (AppendLock::new(&logs.locks, &lock), doubt_path(&logs.locks, &lock));
+        logs.settle_doubt(&place.path, &doubt, &append_lock)?;
+        let opened = disk.open(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
+        let file: Arc<dyn DiskFile> = opened.into();
+        let stat = file.stat().map_err(|error| Error::io(place.path.display(), "open", error))?;
+        if name.just_made {
+            append_lock.remember_name(disk, stat.identity, &place.path);
+        }
+        let appender = FileAppender {
+            disk: Arc::clone(&logs.disk),
+            root: logs.root.as_path().into(),
             file,
-            identity,
-            key,
-            path,
+            identity: stat.identity,
+            named: name.just_made || append_lock.knows_name(disk, stat.identity, &place.path),
+            place,
             visible,
-            root,
             append_lock,
             doubt,
             turn: None,
-            named,
             rewritten: 0,
             syncing: None,
             races: 0,
-        }
+        };
+        Ok((appender, stat.len))
+    }
+
+    fn fault(&self, what: &str, error: std::io::Error) -> Error {
+        Error::io(self.place.path.display(), what, error)
     }
 
     /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
     fn nobody_doubts(&self) -> Attempt<()> {
         let fault = |error| Error::io(self.doubt.display(), "look at", error);
         if self.disk.stat(&self.doubt).map_err(fault)?.is_some() {
-            let what = format!("another writer could not sync the log `{}`", self.path.display());
+            let what = format!("another writer could not sync the log `{}`", self.place.path.display());
             let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             return Err(Refused::Over(error));
         }
@@ -80,16 +99,17 @@ impl FileAppender {
     /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
     fn still_there(&mut self) -> Attempt<()> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
-        let fault = |error| Error::io(self.path.display(), "look at", error);
-        let leads_here =
-            |path: &Path| disk.stat(path).map(|there| there.is_some_and(|there| there.identity == mine)).map_err(fault);
-        if leads_here(&self.path)? {
+        let leads_here = |place: &Place| -> Result<bool> {
+            let there = disk.stat(&place.path).map_err(|error| self.fault("look at", error))?;
+            Ok(there.is_some_and(|there| there.identity == mine))
+        };
+        if leads_here(&self.place)? {
             return Ok(());
         }
-        let published = self.visible.as_ref().map(|(_, path)| leads_here(path)).transpose()?.unwrap_or(false);
+        let published = self.visible.as_ref().map(leads_here).transpose()?.unwrap_or(false);
         match self.visible.take().filter(|_| published) {
-            Some((key, path)) => {
-                (self.key, self.path, self.named) = (key, path, false);
+            Some(visible) => {
+                (self.place, self.named) = (visible, false);
                 Ok(())
             }
             None => Err(self.fenced("was replaced or removed")),
@@ -97,17 +117,16 @@ impl FileAppender {
     }
 
     fn fenced(&self, what: &str) -> Refused {
-        let what = format!("the log `{}` {what} by somebody else", self.path.display());
+        let what = format!("the log `{}` {what} by somebody else", self.place.path.display());
         Refused::Over(Error::new(ErrorKind::Conflict, what).hinting("open the session again and append there"))
     }
 
     fn len(&self) -> Result<u64> {
-        self.file.stat().map(|stat| stat.len).map_err(|error| Error::io(self.path.display(), "look at", error))
+        self.file.stat().map(|stat| stat.len).map_err(|error| self.fault("look at", error))
     }
 
     fn append_bytes(&self, bytes: &[u8]) -> Result<()> {
-        durable::append_all(self.file.as_ref(), bytes)
-            .map_err(|error| Error::io(self.path.display(), "append to", error))
+        durable::append_all(self.file.as_ref(), bytes).map_err(|error| self.fault("append to", error))
     }
 
     /// Appends bytes and finds out where they landed.
@@ -133,7 +152,8 @@ impl FileAppender {
             }
             self.append_bytes(&[b"\n", lines].concat())?;
         }
-        Err(Error::new(ErrorKind::Conflict, format!("others keep writing into our lines of `{}`", self.path.display()))
+        let what = format!("others keep writing into our lines of `{}`", self.place.path.display());
+        Err(Error::new(ErrorKind::Conflict, what)
             .hinting("end the program that writes the session without a lock, then append again"))
     }
 
@@ -141,8 +161,7 @@ impl FileAppender {
     fn own_line(&self, end: u64, lines: &[u8]) -> Result<Option<u64>> {
         let from = end.saturating_sub(1);
         let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut region, from)
-            .map_err(|error| Error::io(self.path.display(), "read back", error))?;
+        let done = read_full(self.file.as_ref(), &mut region, from).map_err(|error| self.fault("read back", error))?;
         region.truncate(done);
         let on_own_line =
             |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
@@ -192,18 +211,18 @@ impl LogAppender for FileAppender {
     }
 
     fn sync(&mut self) -> Option<SyncWork> {
-        self.syncing = Some((self.path.clone(), self.rewritten));
-        let (disk, file, path, root) =
-            (Arc::clone(&self.disk), Arc::clone(&self.file), self.path.clone(), self.root.clone());
-        let named = self.named;
+        let path = Arc::clone(&self.place.path);
+        self.syncing = Some((Arc::clone(&path), self.rewritten));
+        let file = Arc::clone(&self.file);
+        let unnamed = (!self.named).then(|| (Arc::clone(&self.disk), Arc::clone(&self.root)));
         Some(Box::new(move || {
             file.sync().map_err(|error| Error::io(path.display(), "sync", error))?;
-            if named { Ok(()) } else { sync_names(disk.as_ref(), &path, &root) }
+            unnamed.map_or(Ok(()), |(disk, root)| sync_names(disk.as_ref(), &path, &root))
         }))
     }
 
     fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
-        let (path, rewritten) = self.syncing.take().unwrap_or_else(|| (self.path.clone(), self.rewritten));
+        let (path, rewritten) = self.syncing.take().unwrap_or_else(|| (Arc::clone(&self.place.path), self.rewritten));
         self.doubting(outcome)?;
         // What was synced in a file that nobody finds any more is not kept.
         match self.nobody_doubts().and_then(|()| self.still_there()) {
@@ -213,7 +232,7 @@ impl LogAppender for FileAppender {
         }
         // What was written again meanwhile may have come too late for this sync, and a log that was renamed meanwhile needs
         // its new name synced too.
-        if self.rewritten != rewritten || path != self.path {
+        if self.rewritten != rewritten || path != self.place.path {
             return Ok(false);
         }
         if !self.named {
@@ -224,18 +243,18 @@ impl LogAppender for FileAppender {
     }
 
     fn reader(&self) -> Result<Box<dyn ObjectReader>> {
-        Ok(Box::new(FsObject::new(Arc::clone(&self.file), self.path.clone())))
+        Ok(Box::new(FsObject::new(Arc::clone(&self.file), self.place.path.to_path_buf())))
     }
 
     fn key(&self) -> &str {
-        &self.key
+        &self.place.key
     }
 
     fn publish(&mut self) -> Result<()> {
-        let Some((key, path)) = self.visible.clone() else { return Ok(()) };
-        let renamed = self.disk.rename(&self.path, &path);
-        self.doubting(renamed.map_err(|error| Error::io(path.display(), "make visible", error)))?;
-        (self.key, self.path, self.visible, self.named) = (key, path, None, false);
+        let Some(visible) = self.visible.clone() else { return Ok(()) };
+        let renamed = self.disk.rename(&self.place.path, &visible.path);
+        self.doubting(renamed.map_err(|error| Error::io(visible.path.display(), "make visible", error)))?;
+        (self.place, self.visible, self.named) = (visible, None, false);
         Ok(())
     }
 
@@ -246,12 +265,11 @@ impl LogAppender for FileAppender {
     fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
         // With the line end, if it has one already.
         let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut bytes, at)
-            .map_err(|error| Error::io(self.path.display(), "read", error))?;
+        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.fault("read", error))?;
         bytes.truncate(done);
         self.disk
-            .write_again(&self.path, self.identity, &bytes, at)
-            .map_err(|error| Error::io(self.path.display(), "write to", error))?;
+            .write_again(&self.place.path, self.identity, &bytes, at)
+            .map_err(|error| self.fault("write to", error))?;
         self.rewritten += 1;
         Ok(true)
     }
@@ -276,4 +294,22 @@ fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
             None => return Ok(()),
         }
     }
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> Error {
+    if is_link(&error) {
+        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
+            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
+    }
+    Error::io(path.display(), "open", error)
+}
+
+#[cfg(unix)]
+fn is_link(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link(_error: &std::io::Error) -> bool {
+    false
 }
