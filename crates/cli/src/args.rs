@@ -59,6 +59,7 @@ pub(crate) enum Color {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Stores(command::stores::StoresArgs),
     Projects(command::projects::ProjectsArgs),

@@ -21,14 +21,13 @@ mod summary;
 mod terminal;
 mod timer;
 mod transcript;
+mod typed;
 mod when;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+    let args = match typed::read(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(args) => args,
         Err(error) => return failure::usage(&error),
     };

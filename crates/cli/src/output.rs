@@ -17,13 +17,21 @@ pub(crate) struct Output {
     pub(crate) json: bool,
     color: bool,
     gone: bool,
+    line: Vec<u8>,
 }
 
 impl Output {
     /// An answer that a person may page through.
     pub(crate) fn paged(machine: &Machine) -> Output {
         let mut pager = Pager::start(!machine.json);
-        Output { writer: pager.writer(), _pager: pager, json: machine.json, color: machine.color, gone: false }
+        Output {
+            writer: pager.writer(),
+            _pager: pager,
+            json: machine.json,
+            color: machine.color,
+            gone: false,
+            line: Vec::new(),
+        }
     }
 
     /// An answer that goes to a new file of the owner's alone.
@@ -35,6 +43,7 @@ impl Output {
             json: machine.json,
             color: false,
             gone: false,
+            line: Vec::new(),
         })
     }
 
@@ -45,9 +54,17 @@ impl Output {
 
     /// One JSON line.
     pub(crate) fn object(&mut self, value: &Json) -> Result<()> {
-        let mut line = json_line(value);
-        line.push('\n');
-        self.bytes(line.as_bytes())
+        // A buffer that is kept, and nothing copied that is fine as it is: a record may be many megabytes long.
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        value.write(&mut line);
+        if !is_plain(&line) {
+            line = harmless(line).into_bytes();
+        }
+        line.push(b'\n');
+        let written = self.bytes(&line);
+        self.line = line;
+        written
     }
 
     /// One line of text that is harmless already.
@@ -103,11 +120,13 @@ impl Output {
 /// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes that are not UTF-8,
 /// and white space other than blanks between their tokens.
 pub(crate) fn json_line(value: &Json) -> String {
-    // A record may be many megabytes long: what is fine as it is must not be copied.
-    let text = String::from_utf8(value.to_bytes())
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    harmless(value.to_bytes())
+}
+
+fn harmless(line: Vec<u8>) -> String {
+    let text = String::from_utf8(line).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let text = whole_characters(text);
-    if is_plain(text.as_bytes()) || !text.chars().any(is_harmful) {
+    if !text.chars().any(is_harmful) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 64);
@@ -129,17 +148,30 @@ pub(crate) fn json_line(value: &Json) -> String {
     out
 }
 
-/// Whether all of it is printable ASCII, which most lines are. Looked at in blocks, so that a machine can take many bytes at once.
+/// Whether all of it is printable ASCII and no character is written as its number, which is so of most lines.
 fn is_plain(bytes: &[u8]) -> bool {
-    let is_odd = |byte: &u8| !(0x20..0x7f).contains(byte);
-    bytes.chunks(256).all(|block| !block.iter().fold(false, |odd, byte| odd | is_odd(byte)))
+    let is_odd = |byte: u8| !(0x20..0x7f).contains(&byte);
+    bytes.last().is_none_or(|last| !is_odd(*last))
+        && !any_pair(bytes, |first, second| is_odd(first) | is_number(first, second))
+}
+
+/// Whether two bytes begin an escape of a character by its number, unless the first is itself escaped.
+fn is_number(first: u8, second: u8) -> bool {
+    (first == b'\\') & (second == b'u')
+}
+
+/// Whether something holds of any two bytes that follow each other. Looked at in blocks, so that a machine can take many at
+/// once.
+fn any_pair(bytes: &[u8], holds: impl Fn(u8, u8) -> bool) -> bool {
+    let seconds = bytes.get(1..).unwrap_or(b"").chunks(256);
+    bytes.chunks(256).zip(seconds).any(|(firsts, seconds)| {
+        firsts.iter().zip(seconds).fold(false, |seen, (first, second)| seen | holds(*first, *second))
+    })
 }
 
 /// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and strict parsers refuse.
 fn whole_characters(text: String) -> String {
-    // An escape is rarer than a `u`, so it is the backslashes that are looked for.
-    let is_half = |at: usize| matches!(text.as_bytes().get(at + 1..at + 3), Some(b"ud" | b"uD"));
-    if !text.match_indices('\\').any(|(at, _)| is_half(at)) {
+    if !any_pair(text.as_bytes(), is_number) {
         return text;
     }
     let mut out = String::with_capacity(text.len());
@@ -193,5 +225,24 @@ mod tests {
         );
         assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
         assert_eq!(whole("会话"), "会话");
+    }
+
+    #[test]
+    fn a_plain_line_is_one_that_needs_no_change() {
+        for at in [0, 1, 254, 255, 256, 257, 511, 512, 600] {
+            let mut line = vec![b'x'; 601];
+            assert!(is_plain(&line));
+            for odd in [0x1f, 0x7f, 0x80, 0xff] {
+                line[at] = odd;
+                assert!(!is_plain(&line), "{odd} at {at}");
+            }
+            line[at] = b'\\';
+            assert!(is_plain(&line), "{at}");
+            if let Some(next) = line.get_mut(at + 1) {
+                *next = b'u';
+                assert!(!is_plain(&line), "a number at {at}");
+            }
+        }
+        assert!(is_plain(b""));
     }
 }

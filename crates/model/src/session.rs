@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Member, Object, scan_object};
+use crate::json::{Object, Scanned};
 use crate::{Log, Result, Slot, Tree};
 
 /// Where the conversation stands: what the next entry's parent will be.
@@ -73,10 +73,7 @@ impl<'a> SessionView<'a> {
     /// Reads a record and hands it over scanned. A record that changed under us and is no object now gives `None`.
     pub fn with_object<T>(&self, slot: Slot, ask: impl FnOnce(&Object<'_>) -> T) -> Result<Option<T>> {
         let bytes = self.payload(slot)?;
-        let mut members: Vec<Member> = Vec::new();
-        Ok(match scan_object(&bytes, &mut members) {
-            Ok(end) => Some(ask(&Object::new(bytes.get(..end).unwrap_or(b""), &members))),
-            Err(_) => None,
-        })
+        let mut scanned = Scanned::default();
+        Ok(scanned.scan(&bytes).is_ok().then(|| ask(&scanned.object(&bytes))))
     }
 }

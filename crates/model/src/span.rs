@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use crate::json::{Member, Object, Quotes, Raw, scan_indexed, scan_object};
+use crate::json::{Object, Raw, Scanned};
 
 /// A stretch of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,12 +92,8 @@ pub struct Piece<'a> {
 /// Splits lines and documents into spans. Keeps its scratch space, so one serves a whole file.
 #[derive(Debug, Default)]
 pub struct Splitter {
-    members: Vec<Member>,
-    quotes: Quotes,
+    scanned: Scanned,
 }
-
-/// Shorter lines are scanned as fast without an index.
-const WORTH_AN_INDEX: usize = 192;
 
 /// Decides whether an object found behind garbage is a record of its own, not a part of the one that was torn.
 pub type IsRecord<'r> = dyn Fn(&Object<'_>) -> bool + 'r;
@@ -132,19 +128,10 @@ impl Splitter {
                 }
                 b'{' => {
                     // Only the first record of a line is worth the index: others on the same line are damage.
-                    let indexed = nth == 0 && clean && rest.len() >= WORTH_AN_INDEX && self.quotes.index(rest);
-                    let scanned = if indexed {
-                        scan_indexed(rest, &self.quotes, &mut self.members)
-                    } else {
-                        scan_object(rest, &mut self.members)
-                    };
+                    let first = nth == 0 && clean;
+                    let scanned = if first { self.scanned.scan(rest) } else { self.scanned.scan_plainly(rest) };
                     if let Ok(len) = scanned {
-                        let bytes = rest.get(..len).unwrap_or(rest);
-                        let object = match indexed {
-                            true => Object::indexed(bytes, &self.members, &self.quotes),
-                            false => Object::new(bytes, &self.members),
-                        };
-                        emit_record(&line, at, object, nth, !clean, sink);
+                        emit_record(&line, at, self.scanned.object(rest), nth, !clean, sink);
                         nth += 1;
                         at += len;
                         continue;
@@ -181,7 +168,7 @@ impl Splitter {
         if rest.is_empty() {
             return;
         }
-        let Ok(len) = scan_object(rest, &mut self.members) else {
+        let Ok(len) = self.scanned.scan_plainly(rest) else {
             let body = rest.trim_ascii_end();
             match Raw::parse(body).map(|array| items_in(body, array)) {
                 Ok(items) if body.starts_with(b"[") => self.items(&whole, start, rest, items, sink),
@@ -192,7 +179,7 @@ impl Splitter {
         let body = rest.get(..len).unwrap_or(rest);
         match framing {
             Framing::Rows(key) => self.rows(&whole, start, body, key, sink),
-            _ => emit_record(&whole, start, Object::new(body, &self.members), 0, false, sink),
+            _ => emit_record(&whole, start, self.scanned.object(body), 0, false, sink),
         }
         let after = rest.get(len..).unwrap_or(b"");
         if !after.is_empty() {
@@ -203,7 +190,7 @@ impl Splitter {
 
     /// The items of the array under `key` are records; brackets, commas and all other members are frame.
     fn rows(&mut self, whole: &Line<'_>, start: usize, body: &[u8], key: &str, sink: &mut dyn FnMut(Piece<'_>)) {
-        let items = Object::new(body, &self.members).get(key).map(|array| items_in(body, array)).unwrap_or_default();
+        let items = self.scanned.object(body).get(key).map(|array| items_in(body, array)).unwrap_or_default();
         self.items(whole, start, body, items, sink);
     }
 
@@ -220,13 +207,13 @@ impl Splitter {
         let mut nth = 0;
         for (item, len) in items {
             let bytes = body.get(item..item + len).unwrap_or(b"");
-            if scan_object(bytes, &mut self.members).is_err() {
+            if self.scanned.scan_plainly(bytes).is_err() {
                 continue;
             }
             if item > at {
                 emit_gap(whole, start + at, item - at, Gap::Frame, sink);
             }
-            emit_record(whole, start + item, Object::new(bytes, &self.members), nth, false, sink);
+            emit_record(whole, start + item, self.scanned.object(bytes), nth, false, sink);
             nth += 1;
             at = item + len;
         }
@@ -245,9 +232,9 @@ impl Splitter {
         while let Some(step) = text.get(from..).and_then(|rest| finder.find(rest)) {
             let candidate = from + step;
             let rest = text.get(candidate..).unwrap_or(b"");
-            match scan_object(rest, &mut self.members) {
+            match self.scanned.scan_plainly(rest) {
                 Ok(len) => {
-                    if is_record(&Object::new(rest.get(..len).unwrap_or(rest), &self.members)) {
+                    if is_record(&self.scanned.object(rest)) {
                         return candidate;
                     }
                     from = candidate + len;

@@ -65,7 +65,7 @@ fn enough_in_steps(
     let mut to = end;
     while back.bytes <= measure.in_vain.max(located.size / 8) {
         // The more was read in vain, the more is read at once.
-        let Some(from) = back.block(object, to, measure.block.max(back.bytes / 4))? else { return Ok(None) };
+        let Some(from) = back.block(object, to, measure.block.max(back.bytes / 8))? else { return Ok(None) };
         if from <= first {
             return Ok(None);
         }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use boswell_model::json::Json;
+use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
-use crate::disk::{Disk, DiskFile, LockMode, Open, read_full};
+use crate::disk::{Disk, DiskFile, LockMode, Open};
 use crate::locks::{Owner, holder, leave_word};
 
 /// How long to wait for what somebody else holds.
@@ -74,13 +74,21 @@ impl AppendLock {
 
     /// Whether the lock file says that the log of that identity is durable under that name.
     pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) -> bool {
-        let Ok(file) = self.file(disk) else { return false };
-        let wanted = name_record(log, path);
-        // One byte more than wanted: a longer record is another one.
-        let mut known = vec![0; wanted.len() + 1];
-        let read = read_full(file.as_ref(), &mut known, 0);
+        self.remembered(disk).is_some_and(|(known, at)| known == log && at == path)
+    }
+
+    /// The log of which the lock file says that it is durable under its name: which file it was, and where. None where there is
+    /// no lock file yet.
+    pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<((u64, u64), PathBuf)> {
+        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = kept.map_or_else(|| disk.open(&self.path, Open::Append), Ok).ok()?;
+        let mut record = vec![0; LONGEST_RECORD];
+        // In one read: a record that is longer is none of ours.
+        let read = file.read_at(&mut record, 0);
         self.keep(file);
-        read.is_ok_and(|read| known.get(..read) == Some(&wanted))
+        let record = Raw::parse(record.get(..read.ok()?)?).ok()?;
+        let (device, number) = record.get("named")?.text()?.split_once(':').map(|(d, n)| (d.parse(), n.parse()))?;
+        Some(((device.ok()?, number.ok()?), PathBuf::from(record.get("path")?.text()?.into_owned())))
     }
 
     /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
@@ -117,6 +125,9 @@ impl AppendLock {
     }
 }
 
+/// The longest record of a log's name that is looked at.
+const LONGEST_RECORD: usize = 4 << 10;
+
 fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
     let text = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());
     text.to_bytes()
@@ -136,13 +147,16 @@ pub(crate) fn doubt_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "doubt")
 }
 
+/// The longest part of a lock's name that comes from its session.
+const LONGEST_NAME: usize = 200;
+
 fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // Ids may hold what a file name may not; a lock must only be the same for the same session.
-    let safe: String = name
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
-        .take(200)
-        .collect();
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.len() <= LONGEST_NAME && name.chars().all(is_safe) {
+        return folder.join(format!("{name}.{ending}"));
+    }
+    let safe: String = name.chars().map(|c| if is_safe(c) { c } else { '_' }).take(LONGEST_NAME).collect();
     folder.join(format!("{safe}.{ending}"))
 }
 

@@ -233,7 +233,19 @@ impl Store {
         }
     }
 
+    /// The log that was last written in a session, if it is still where it was: its name need not be looked for among those of
+    /// all others.
+    fn remembered(&self, id: &str) -> Option<Opened> {
+        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
+        let key = self.writing().ok()?.logs.remembered(&SessionRef::new(self.dialect().name(), id))?;
+        let is_its = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_').is_some_and(|(_, named)| named == id);
+        is_its.then_some(Opened { key, visible: None, just_made: false })
+    }
+
     fn opened(&self, id: &str) -> Result<(String, Opened)> {
+        if let Some(opened) = self.remembered(id) {
+            return Ok((id.to_owned(), opened));
+        }
         let in_sight = |found: Result<Located>| match found {
             Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
@@ -271,6 +283,7 @@ impl Store {
             blobs: self.blobs(),
             reference,
             log,
+            hidden: opened.visible.is_some(),
             lease,
         })
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 
 use boswell_dialect::{Depth, Dialect, Located, Pair, ReadSession, Reader};
-use boswell_model::json::{Member, Object, scan_object};
+use boswell_model::json::{Object, Scanned};
 use boswell_model::{
     Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef,
     SessionView, Slot, Tip, Tree, View,
@@ -254,17 +254,14 @@ impl Session {
     pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
         let view = self.view();
         let payloads = item.slots().map(|slot| Ok(self.whole(view.payload(slot)?))).collect::<Result<Vec<_>>>()?;
-        let mut scanned: Vec<(usize, Vec<Member>)> = Vec::with_capacity(payloads.len());
+        let mut scanned = Vec::with_capacity(payloads.len());
         for payload in &payloads {
-            let mut members = Vec::new();
-            let end = scan_object(payload, &mut members).map_err(|_| self.changed())?;
-            scanned.push((end, members));
+            let mut record = Scanned::default();
+            record.scan(payload).map_err(|_| self.changed())?;
+            scanned.push(record);
         }
-        let objects: Vec<Object<'_>> = payloads
-            .iter()
-            .zip(&scanned)
-            .map(|(bytes, (end, members))| Object::new(bytes.get(..*end).unwrap_or(b""), members))
-            .collect();
+        let objects: Vec<Object<'_>> =
+            payloads.iter().zip(&scanned).map(|(bytes, record)| record.object(bytes)).collect();
         Ok(RenderedMessage { item: item.clone(), message: self.dialect.render(item, &objects) })
     }
 
@@ -315,9 +312,9 @@ impl Session {
     }
 
     fn view_of(&self, bytes: &[u8]) -> Option<View> {
-        let mut members = Vec::new();
-        let end = scan_object(bytes, &mut members).ok()?;
-        Some(self.dialect.view(&Object::new(bytes.get(..end)?, &members)))
+        let mut scanned = Scanned::default();
+        scanned.scan(bytes).ok()?;
+        Some(self.dialect.view(&scanned.object(bytes)))
     }
 
     fn changed(&self) -> Error {

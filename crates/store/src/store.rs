@@ -89,7 +89,8 @@ impl Store {
     #[must_use]
     pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
         let (locks, root) = (locks.into(), self.root.clone());
-        let logs = FsLogs { disk: Arc::clone(&disk), chance: Arc::clone(&chance), root, locks: locks.clone() };
+        let found = std::sync::Mutex::default();
+        let logs = FsLogs { disk: Arc::clone(&disk), chance: Arc::clone(&chance), root, locks: locks.clone(), found };
         let files = Some(WritableFiles { disk, locks });
         self.writing = Some(Writing { logs: Arc::new(logs), chance, program: "boswell".to_owned(), files });
         self

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::{
     Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name, recognise,
 };
-use boswell_model::json::{Member, Object, Raw, scan_object};
+use boswell_model::json::{Object, Raw, Scanned, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
@@ -253,11 +253,11 @@ fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static 
     let head = object.read(0, 256 << 10)?;
     let folders: Vec<String> =
         path.ancestors().skip(1).filter_map(|p| p.file_name()?.to_str().map(str::to_owned)).collect();
-    let mut scanned: Vec<(usize, usize, Vec<Member>)> = Vec::new();
-    for (start, line) in lines_of(&head).take(64) {
-        let mut members = Vec::new();
-        if let Ok(len) = scan_object(line, &mut members) {
-            scanned.push((start, len, members));
+    let mut scanned: Vec<(&[u8], Scanned)> = Vec::new();
+    for line in lines_of(&head).take(64) {
+        let mut record = Scanned::default();
+        if record.scan(line).is_ok() {
+            scanned.push((line, record));
         }
     }
     let whole = if scanned.is_empty() || spans_lines(&head) { Some(object.read(0, LARGEST_WHOLE)?) } else { None };
@@ -273,7 +273,7 @@ fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static 
                 Err(_) => Vec::new(),
             }
         }
-        None => scanned.iter().filter_map(|(at, len, m)| Some(Object::new(head.get(*at..at + len)?, m))).collect(),
+        None => scanned.iter().map(|(line, record)| record.object(line)).collect(),
     };
     let sample = Sample { name: info.name(), folders: &folders, records: &records };
     let dialect = recognise(&sample);
@@ -297,12 +297,14 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
-fn lines_of(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut at = 0;
-    bytes.split(|b| *b == b'\n').map(move |line| {
-        let start = at;
-        at += line.len() + 1;
-        let skip = line.iter().position(|b| *b == b'{').unwrap_or(0);
-        (start + skip, line.get(skip..).unwrap_or(line))
-    })
+/// The lines, each from where its first object may begin.
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    let lines = std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr::memchr(b'\n', text);
+        rest = end.and_then(|end| text.get(end + 1..));
+        end.map_or(Some(text), |end| text.get(..end))
+    });
+    lines.map(|line| line.get(memchr::memchr(b'{', line).unwrap_or(0)..).unwrap_or(line))
 }

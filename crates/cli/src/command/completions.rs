@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_model::Result;
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use super::list::last_active;
@@ -41,7 +41,7 @@ pub(crate) struct OfferArgs {}
 
 /// Runs `completions`.
 pub(crate) fn run(machine: &Machine, args: &CompletionsArgs) -> Result<ExitCode> {
-    let mut command = crate::args::Args::command();
+    let mut command = crate::typed::description();
     let shell = match args.shell {
         Known::Bash => Shell::Bash,
         Known::Zsh => Shell::Zsh,

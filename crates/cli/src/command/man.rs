@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{RealDisk, durable};
-use clap::{Args, CommandFactory};
+use clap::Args;
 
 use crate::machine::{Machine, new_file};
 use crate::output::Output;
@@ -25,8 +25,7 @@ pub(crate) struct ManArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
-    let mut program = crate::args::Args::command();
-    program.build();
+    let program = crate::typed::description();
     if let Some(folder) = &args.output {
         durable::make_folders(&RealDisk, folder)?;
         for command in program.get_subcommands().filter(|it| !it.is_hide_set()).chain([&program]) {

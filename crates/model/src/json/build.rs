@@ -156,42 +156,45 @@ pub fn number_text(n: f64) -> String {
 /// Appends a string token made of WTF-8 text, escaped as well-formed `JSON.stringify` escapes it.
 pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    let mut plain = 0;
-    let mut at = 0;
-    while let Some(byte) = wtf8.get(at) {
-        let mut taken = 1;
-        let escape = match byte {
-            b'"' => "\\\"".to_owned(),
-            b'\\' => "\\\\".to_owned(),
-            b'\n' => "\\n".to_owned(),
-            b'\r' => "\\r".to_owned(),
-            b'\t' => "\\t".to_owned(),
-            8 => "\\b".to_owned(),
-            12 => "\\f".to_owned(),
-            0..=0x1F => format!("\\u{byte:04x}"),
-            0xED => match (wtf8.get(at + 1), wtf8.get(at + 2)) {
-                (Some(second @ 0xA0..=0xBF), Some(third)) => {
-                    taken = 3;
-                    let unit = 0xD000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
-                    format!("\\u{unit:04x}")
-                }
-                _ => {
-                    at += 1;
-                    continue;
-                }
-            },
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        out.extend_from_slice(wtf8.get(plain..at).unwrap_or(b""));
-        out.extend_from_slice(escape.as_bytes());
-        at += taken;
-        plain = at;
+    let mut rest = wtf8;
+    while let Some((plain, odd)) = split_at_odd(rest) {
+        out.extend_from_slice(plain);
+        let taken = write_odd(odd, out);
+        rest = odd.get(taken..).unwrap_or(b"");
     }
-    out.extend_from_slice(wtf8.get(plain..).unwrap_or(b""));
+    out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// Splits before the first byte that may have to be escaped; none if there is none. Blocks are looked at as a whole, so that
+/// a machine can take many bytes at once: most text needs no escape for long.
+fn split_at_odd(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let is_odd = |byte: &u8| (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\') | (*byte == 0xED);
+    let blocks = bytes.chunks(64);
+    let (block, within) =
+        blocks.enumerate().find(|(_, block)| block.iter().fold(false, |odd, byte| odd | is_odd(byte)))?;
+    bytes.split_at_checked(block * 64 + within.iter().position(is_odd)?)
+}
+
+/// Writes the first character, which may have to be escaped, and gives how many bytes it takes.
+fn write_odd(odd: &[u8], out: &mut Vec<u8>) -> usize {
+    match odd {
+        [b'"', ..] => out.extend_from_slice(b"\\\""),
+        [b'\\', ..] => out.extend_from_slice(b"\\\\"),
+        [b'\n', ..] => out.extend_from_slice(b"\\n"),
+        [b'\r', ..] => out.extend_from_slice(b"\\r"),
+        [b'\t', ..] => out.extend_from_slice(b"\\t"),
+        [8, ..] => out.extend_from_slice(b"\\b"),
+        [12, ..] => out.extend_from_slice(b"\\f"),
+        [byte @ 0..=0x1F, ..] => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+        [0xED, second @ 0xA0..=0xBF, third, ..] => {
+            let unit = 0xD000 | u32::from(second & 0x3F) << 6 | u32::from(third & 0x3F);
+            out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+            return 3;
+        }
+        _ => out.extend_from_slice(odd.get(..1).unwrap_or(b"")),
+    }
+    1
 }
 
 #[cfg(test)]

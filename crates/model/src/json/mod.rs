@@ -11,6 +11,7 @@ mod build;
 mod quotes;
 mod raw;
 mod scan;
+mod scanned;
 mod splice;
 mod string;
 
@@ -18,5 +19,6 @@ pub use build::{Json, number_text, write_string};
 pub use quotes::Quotes;
 pub use raw::{Items, Kind, Members, Raw};
 pub use scan::{Fault, FaultKind, Member, Object, scan_indexed, scan_object, value_end};
+pub use scanned::Scanned;
 pub use splice::{insert_member, remove_member, set_member};
 pub use string::Str;

@@ -10,10 +10,11 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::ObjectReader;
 use super::fs::{FsObject, path_below};
-use super::fs_logs::{FsLogs, lock_name};
+use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
 use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 use crate::lease::{AppendLock, Held, doubt_path};
+use crate::writer::Durability;
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
@@ -34,10 +35,8 @@ pub(super) struct FileAppender {
     turn: Option<Held>,
     /// Whether the name is durable.
     named: bool,
-    /// How often a line that stood there was written again.
-    rewritten: u64,
-    /// The path that is being synced, and how often lines had been written again when that began.
-    syncing: Option<(Arc<Path>, u64)>,
+    /// The path that is being synced.
+    syncing: Option<Arc<Path>>,
     races: u64,
 }
 
@@ -55,26 +54,31 @@ impl FileAppender {
         let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
         let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
         let lock = lock_name(name.session);
-        let (append_lock, doubt) = (AppendLock::new(&logs.locks, &lock), doubt_path(&logs.locks, &lock));
+        let doubt = doubt_path(&logs.locks, &lock);
+        // The file that is known to be durable under this name, if somebody looked already.
+        let (append_lock, known) = match logs.take_remembered(&place.path) {
+            Some(Remembered { append_lock, identity, .. }) => (append_lock, Some(identity)),
+            None => (AppendLock::new(&logs.locks, &lock), None),
+        };
         logs.settle_doubt(&place.path, &doubt, &append_lock)?;
-        let opened = disk.open(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
-        let file: Arc<dyn DiskFile> = opened.into();
-        let stat = file.stat().map_err(|error| Error::io(place.path.display(), "open", error))?;
+        let (file, stat) =
+            disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
         if name.just_made {
             append_lock.remember_name(disk, stat.identity, &place.path);
         }
+        let named =
+            name.just_made || known == Some(stat.identity) || append_lock.knows_name(disk, stat.identity, &place.path);
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
             root: logs.root.as_path().into(),
-            file,
+            file: file.into(),
             identity: stat.identity,
-            named: name.just_made || append_lock.knows_name(disk, stat.identity, &place.path),
+            named,
             place,
             visible,
             append_lock,
             doubt,
             turn: None,
-            rewritten: 0,
             syncing: None,
             races: 0,
         };
@@ -96,21 +100,22 @@ impl FileAppender {
         Ok(())
     }
 
-    /// Whether the path still leads to the open file. Another writer may have made a deferred log visible meanwhile.
-    fn still_there(&mut self) -> Attempt<()> {
+    /// Whether the path still leads to the open file, and how long that is. Another writer may have made a deferred log visible
+    /// meanwhile.
+    fn still_there(&mut self) -> Attempt<u64> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
-        let leads_here = |place: &Place| -> Result<bool> {
+        let length_at = |place: &Place| -> Result<Option<u64>> {
             let there = disk.stat(&place.path).map_err(|error| self.fault("look at", error))?;
-            Ok(there.is_some_and(|there| there.identity == mine))
+            Ok(there.filter(|there| there.identity == mine).map(|there| there.len))
         };
-        if leads_here(&self.place)? {
-            return Ok(());
+        if let Some(len) = length_at(&self.place)? {
+            return Ok(len);
         }
-        let published = self.visible.as_ref().map(leads_here).transpose()?.unwrap_or(false);
-        match self.visible.take().filter(|_| published) {
-            Some(visible) => {
+        let published = self.visible.as_ref().map(length_at).transpose()?.flatten();
+        match self.visible.take().zip(published) {
+            Some((visible, len)) => {
                 (self.place, self.named) = (visible, false);
-                Ok(())
+                Ok(len)
             }
             None => Err(self.fenced("was replaced or removed")),
         }
@@ -183,15 +188,18 @@ impl FileAppender {
 }
 
 impl LogAppender for FileAppender {
-    fn begin(&mut self, known: u64) -> Attempt<u64> {
-        // If the turn was handed over, nobody who takes the lock replaced the file since; a failed sync of others is looked
-        // for after our own.
-        if self.turn.is_none() {
+    fn begin(&mut self, known: u64, durability: Durability) -> Attempt<u64> {
+        let end = if self.turn.is_some() {
+            // The turn was handed over: nobody who takes the lock replaced the file since.
+            self.len()?
+        } else {
             self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
-            self.nobody_doubts()?;
-            self.still_there()?;
-        }
-        let end = self.len()?;
+            // A failed sync of others is looked for after our own, if one follows.
+            if durability == Durability::Os {
+                self.nobody_doubts()?;
+            }
+            self.still_there()?
+        };
         if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }
     }
 
@@ -212,7 +220,7 @@ impl LogAppender for FileAppender {
 
     fn sync(&mut self) -> Option<SyncWork> {
         let path = Arc::clone(&self.place.path);
-        self.syncing = Some((Arc::clone(&path), self.rewritten));
+        self.syncing = Some(Arc::clone(&path));
         let file = Arc::clone(&self.file);
         let unnamed = (!self.named).then(|| (Arc::clone(&self.disk), Arc::clone(&self.root)));
         Some(Box::new(move || {
@@ -222,17 +230,16 @@ impl LogAppender for FileAppender {
     }
 
     fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
-        let (path, rewritten) = self.syncing.take().unwrap_or_else(|| (Arc::clone(&self.place.path), self.rewritten));
+        let path = self.syncing.take().unwrap_or_else(|| Arc::clone(&self.place.path));
         self.doubting(outcome)?;
         // What was synced in a file that nobody finds any more is not kept.
         match self.nobody_doubts().and_then(|()| self.still_there()) {
-            Ok(()) | Err(Refused::Moved) => {}
+            Ok(_) | Err(Refused::Moved) => {}
             Err(Refused::Over(error)) => return Err(error),
             Err(Refused::Failed(error)) => return self.doubting(Err(error)),
         }
-        // What was written again meanwhile may have come too late for this sync, and a log that was renamed meanwhile needs
-        // its new name synced too.
-        if self.rewritten != rewritten || path != self.place.path {
+        // A log that was renamed meanwhile needs its new name synced too.
+        if path != self.place.path {
             return Ok(false);
         }
         if !self.named {
@@ -270,7 +277,6 @@ impl LogAppender for FileAppender {
         self.disk
             .write_again(&self.place.path, self.identity, &bytes, at)
             .map_err(|error| self.fault("write to", error))?;
-        self.rewritten += 1;
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 //! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
 //! in the place of a log neither hangs nor feeds us. Keys never leave the root.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,9 @@ const CHUNK: usize = 1 << 18;
 
 /// The same for the first time.
 const FIRST_CHUNK: usize = 1 << 13;
+
+/// How much is read at once for one who asks for one record after the other.
+const AHEAD: usize = 1 << 17;
 
 /// A folder of files.
 #[derive(Debug, Clone)]
@@ -122,11 +126,46 @@ fn info(key: String, stat: &Stat) -> FileInfo {
 pub(super) struct FsObject {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
+    ahead: RefCell<Ahead>,
+}
+
+/// What was read beyond what was asked for, and where the last one who asked would go on.
+#[derive(Debug, Default)]
+struct Ahead {
+    from: u64,
+    bytes: Vec<u8>,
+    next: Option<u64>,
+}
+
+impl Ahead {
+    /// A short piece, if it stands here, or follows the last one that was asked for: then `fill` reads on from there.
+    fn piece(&mut self, at: u64, len: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Option<Vec<u8>>> {
+        // Records of a log stand one line end apart.
+        let follows = self.next.and_then(|next| at.checked_sub(next)).is_some_and(|apart| apart <= 2);
+        self.next = at.checked_add(len as u64);
+        if let Some(piece) = self.held(at, len) {
+            return Ok(Some(piece));
+        }
+        if !follows || len > AHEAD / 2 {
+            return Ok(None);
+        }
+        self.bytes.resize(AHEAD, 0);
+        self.from = at;
+        let done = fill(&mut self.bytes);
+        self.bytes.truncate(*done.as_ref().unwrap_or(&0));
+        done?;
+        Ok(self.held(at, len))
+    }
+
+    fn held(&self, at: u64, len: usize) -> Option<Vec<u8>> {
+        let start = usize::try_from(at.checked_sub(self.from)?).ok()?;
+        self.bytes.get(start..start.checked_add(len)?).map(<[u8]>::to_vec)
+    }
 }
 
 impl FsObject {
     pub(super) fn new(file: Arc<dyn DiskFile>, path: PathBuf) -> FsObject {
-        FsObject { file, path }
+        FsObject { file, path, ahead: RefCell::default() }
     }
 
     fn fault(&self, error: io::Error) -> Error {
@@ -150,7 +189,11 @@ impl ObjectReader for FsObject {
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         // The length comes from a head or a listing; the file may have shrunk since, and must not cost much more than it holds.
         let len = if len <= CHUNK as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
-        let mut buffer = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        if let Some(piece) = self.ahead.borrow_mut().piece(at, len, |buffer| self.fill(at, buffer))? {
+            return Ok(piece);
+        }
+        let mut buffer = vec![0; len];
         let done = self.fill(at, &mut buffer)?;
         buffer.truncate(done);
         Ok(buffer)

@@ -1,7 +1,7 @@
 //! Logs in files: leases and append locks are OS locks, positions are bytes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::Chance;
 use boswell_model::{Error, Result, SessionRef};
@@ -9,7 +9,7 @@ use boswell_model::{Error, Result, SessionRef};
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
-use crate::disk::{Disk, durable};
+use crate::disk::{Disk, StatKind, durable};
 use crate::lease::{AppendLock, LeaseLock};
 use crate::locks::Owner;
 
@@ -21,6 +21,16 @@ pub(crate) struct FsLogs {
     /// The folder of the store: names below it, and its own, are made durable with the first receipt.
     pub(crate) root: PathBuf,
     pub(crate) locks: PathBuf,
+    /// The log that was found last by what its append lock remembers.
+    pub(crate) found: Mutex<Option<Remembered>>,
+}
+
+/// A log that was durable under its name when its append lock was looked at.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    pub(super) append_lock: AppendLock,
+    pub(super) identity: (u64, u64),
+    path: PathBuf,
 }
 
 impl LogBackend for FsLogs {
@@ -37,6 +47,18 @@ impl LogBackend for FsLogs {
         durable::create(self.disk.as_ref(), &path, lines)
     }
 
+    fn remembered(&self, session: &SessionRef) -> Option<String> {
+        let append_lock = AppendLock::new(&self.locks, &lock_name(session));
+        let (identity, path) = append_lock.remembered(self.disk.as_ref())?;
+        let key = path.strip_prefix(&self.root).ok()?.to_str()?.to_owned();
+        let there = self.disk.stat(&path).ok()??;
+        if there.identity != identity || there.kind != StatKind::File {
+            return None;
+        }
+        *self.found() = Some(Remembered { append_lock, identity, path });
+        Some(key)
+    }
+
     fn append_to(&self, log: &LogName<'_>, _lease: Option<&Lease>) -> Result<OpenLog> {
         let (log, end) = FileAppender::open(self, log)?;
         Ok(OpenLog { log: Box::new(log), end })
@@ -44,6 +66,15 @@ impl LogBackend for FsLogs {
 }
 
 impl FsLogs {
+    fn found(&self) -> MutexGuard<'_, Option<Remembered>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is remembered of the log at a path, if it was found that way a moment ago.
+    pub(super) fn take_remembered(&self, path: &Path) -> Option<Remembered> {
+        self.found().take_if(|found| found.path == path)
+    }
+
     /// A log in doubt is copied before anything is acknowledged in it.
     pub(super) fn settle_doubt(&self, path: &Path, doubt: &Path, append_lock: &AppendLock) -> Result<()> {
         let disk = self.disk.as_ref();

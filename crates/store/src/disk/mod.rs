@@ -73,6 +73,13 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Opens a regular file, without blocking on what is none.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
 
+    /// The same, with what it is then: a disk that looks at what it opens need not do so twice.
+    fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
+        let file = self.open(path, how)?;
+        let stat = file.stat()?;
+        Ok((file, stat))
+    }
+
     /// What stands at a path; none if nothing does. Links are followed.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
 

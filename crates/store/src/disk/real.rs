@@ -15,6 +15,10 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        self.open_seen(path, how).map(|(file, _)| file)
+    }
+
+    fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
         let mut options = OpenOptions::new();
         match how {
             Open::Read => options.read(true),
@@ -24,10 +28,11 @@ impl Disk for RealDisk {
         };
         let file = open_carefully(&mut options, path, how)?;
         // Checked after opening: what stood at the path a moment ago proves nothing.
-        if !file.metadata()?.is_file() {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        Ok(Box::new(RealFile(file)))
+        Ok((Box::new(RealFile(file)), stat(&meta)))
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {

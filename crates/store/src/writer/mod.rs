@@ -1,13 +1,15 @@
 //! Writing to a session: appends that are durable when their receipt says so.
 //!
 //! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
-//! written until then. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
+//! written until then. What comes meanwhile is queued and written at once when that sync is done. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
 //! the error names it, and the next writer copies the log to a new file before it acknowledges anything. Where lines land, and how
 //! they become durable, is the affair of a [`LogAppender`](crate::LogAppender): here are entries and receipts.
 
 mod batch;
+mod encode;
 mod known;
 mod opening;
+mod queue;
 mod receipt;
 mod state;
 mod tail;
@@ -20,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
+use encode::With;
+use queue::Place;
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 use state::State;
@@ -59,7 +63,9 @@ struct Inner {
 pub struct Ticket {
     inner: Arc<Inner>,
     receipts: Vec<Receipt>,
-    end: u64,
+    /// Where the entry stands, if that was not known when it was submitted.
+    place: Option<Place>,
+    number: u64,
     durability: Durability,
 }
 
@@ -76,6 +82,8 @@ pub(crate) struct WriterParts {
     /// Where large values go; none where the format keeps them in the log.
     pub(crate) blobs: Option<Blobs>,
     pub(crate) log: OpenLog,
+    /// Whether the first answer will make it visible.
+    pub(crate) hidden: bool,
     /// None for one who only adds what does not move the leaf.
     pub(crate) lease: Option<Lease>,
 }
@@ -83,8 +91,8 @@ pub(crate) struct WriterParts {
 impl SessionWriter {
     /// Writes to a log that was opened.
     pub(crate) fn open(parts: WriterParts) -> Result<SessionWriter> {
-        let WriterParts { dialect, backend, chance, reference, root, blobs, log, lease } = parts;
-        let state = State::open(dialect, &reference.id, log, blobs)?;
+        let WriterParts { dialect, backend, chance, reference, root, blobs, log, hidden, lease } = parts;
+        let state = State::open(dialect, &reference.id, log, hidden, blobs)?;
         let inner = Inner {
             dialect,
             backend,
@@ -133,18 +141,26 @@ impl SessionWriter {
     pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
         let inner = &self.inner;
         let mut state = inner.lock_to_write();
-        let outcome = inner.append(&mut state, drafts, &expect);
+        let outcome = inner.submit(&mut state, drafts, &expect, durability);
         inner.let_others_write(&mut state, outcome.is_err());
-        let end = state.end;
+        let number = state.given;
         drop(state);
-        let receipts = outcome?.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
-        Ok(Ticket { inner: Arc::clone(inner), receipts, end, durability })
+        let (written, place) = outcome?;
+        let receipts = written.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
+        Ok(Ticket { inner: Arc::clone(inner), receipts, place, number, durability })
     }
 
     /// Waits until everything that was submitted is durable.
     pub fn flush(&self) -> Result<()> {
-        let end = self.inner.lock().end;
-        self.inner.sync_to(end)
+        let number = {
+            let mut state = self.inner.lock();
+            if state.queue.is_empty() {
+                // What others wrote before us may not be durable either.
+                state.number();
+            }
+            state.given
+        };
+        self.inner.sync_to(number)
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
@@ -167,7 +183,7 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let (located, blobs) = self.located();
+        let (located, blobs) = self.located()?;
         let inner = &self.inner;
         let session = crate::Session::read(inner.dialect, inner.backend.as_ref(), &located, Depth::Facts)?;
         Ok(session.with_blobs(blobs))
@@ -175,15 +191,15 @@ impl SessionWriter {
 
     /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
     pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
-        let (located, blobs) = self.located();
+        let (located, blobs) = self.located()?;
         let inner = &self.inner;
         let (session, tip) = crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
         Ok((session.with_blobs(blobs), tip))
     }
 
-    fn located(&self) -> (Located, Option<Blobs>) {
-        let state = self.inner.lock();
-        (crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end), state.blobs.clone())
+    fn located(&self) -> Result<(Located, Option<Blobs>)> {
+        let state = self.inner.lock_with_all_written()?;
+        Ok((crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end), state.blobs.clone()))
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
@@ -231,9 +247,50 @@ impl Inner {
         state
     }
 
-    fn append(&self, state: &mut State, drafts: Vec<Draft>, expect: &Expect) -> Result<Vec<Written>> {
+    /// As [`lock`](Inner::lock), for one who reads the log: entries that were submitted are in it.
+    fn lock_with_all_written(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.lock();
+        self.write_queue(&mut state)?;
+        Ok(state)
+    }
+
+    fn with(&self) -> With<'_> {
+        With { dialect: self.dialect, chance: self.chance.as_ref() }
+    }
+
+    /// Writes drafts, or queues one that may wait for the sync that is under way.
+    fn submit(
+        &self,
+        state: &mut State,
+        mut drafts: Vec<Draft>,
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<(Vec<Written>, Option<Place>)> {
         state.usable()?;
-        state.append(self.dialect, self.chance.as_ref(), &drafts, expect)
+        if *expect == Expect::Any
+            && durability == Durability::Fsync
+            && let Some(queued) = state.queue(self.with(), &mut drafts)?
+        {
+            let written = Written { entry: queued.id, revision: 0, deduplicated: false };
+            return Ok((vec![written], Some(queued.place)));
+        }
+        let with = self.with();
+        let written = state.in_turn(with, durability, |state| state.append(with, &drafts, expect))?;
+        Ok((written, None))
+    }
+
+    /// Writes what was queued. Who calls it says afterwards whether others may write.
+    fn write_queue(&self, state: &mut State) -> Result<()> {
+        if state.queue.is_empty() {
+            return Ok(());
+        }
+        let with = self.with();
+        let outcome = state.in_turn(with, Durability::Fsync, |state| state.write_queue(with));
+        if let Err(error) = &outcome {
+            state.give_up_queue(error);
+        }
+        self.let_others_write(state, outcome.is_err());
+        outcome
     }
 
     /// Ends the turn to write, unless another thread of this writer wants to write next: then it is handed over, a limited
@@ -247,12 +304,12 @@ impl Inner {
         }
     }
 
-    /// Returns when the log is durable up to `end`. The first who waits syncs for all.
-    fn sync_to(&self, end: u64) -> Result<()> {
+    /// Returns when the append of that number is durable, and all before it. The first who waits syncs for all.
+    fn sync_to(&self, number: u64) -> Result<()> {
         let mut led = false;
         loop {
             let mut state = self.lock();
-            let settled = state.synced_end >= end;
+            let settled = state.synced >= number;
             let outcome = if settled { Ok(()) } else { state.usable_for_sync() };
             if settled || outcome.is_err() {
                 // Who has just synced told the others already.
@@ -264,7 +321,7 @@ impl Inner {
                 continue;
             }
             led = false;
-            let sleeper = state.waiting.join(end);
+            let sleeper = state.waiting.join(number);
             drop(state);
             if sleeper.sleep() {
                 return Ok(());
@@ -272,20 +329,28 @@ impl Inner {
         }
     }
 
-    /// Syncs what was written until now, and tells those who wait for it.
+    /// Syncs what was written until now, writes what was queued meanwhile, and tells those who wait.
     fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
         state.syncing = true;
-        let (target, work) = (state.end, state.log.sync());
+        let (target, work) = ((state.written, state.end), state.log.sync());
         drop(state);
         let outcome = work.map_or(Ok(()), |work| work());
         let mut state = self.lock();
-        state.syncing = false;
         match state.log.synced(outcome) {
-            Ok(true) => state.settled(target),
-            // Something changed meanwhile that it may not cover: one more is needed.
-            Ok(false) => {}
-            Err(error) => state.latch(&error),
+            Ok(covers_all) => {
+                // If not, something changed meanwhile, and one more is needed.
+                if covers_all {
+                    state.settled(target);
+                }
+                // Its entries are told if it fails.
+                let _ = self.write_queue(&mut state);
+            }
+            Err(error) => {
+                state.latch(&error);
+                state.give_up_queue(&error);
+            }
         }
+        state.syncing = false;
         let woken = state.tell_waiting();
         drop(state);
         woken.wake();
@@ -308,9 +373,13 @@ impl Ticket {
 
     /// Waits until the entries are as durable as asked, and acknowledges them.
     pub fn wait_all(self) -> Result<Vec<Receipt>> {
-        if self.durability == Durability::Fsync {
-            self.inner.sync_to(self.end)?;
+        let Ticket { inner, mut receipts, place, number, durability } = self;
+        if durability == Durability::Fsync {
+            inner.sync_to(number)?;
         }
-        Ok(self.receipts)
+        if let (Some(place), [receipt]) = (place, receipts.as_mut_slice()) {
+            receipt.revision = place.revision()?.to_string();
+        }
+        Ok(receipts)
     }
 }

@@ -15,12 +15,18 @@ const HEAD: u64 = 4 << 10;
 const LONGEST_HEADER: u64 = 8 << 20;
 
 impl State {
-    pub(super) fn open(dialect: &'static dyn Dialect, id: &str, log: OpenLog, blobs: Option<Blobs>) -> Result<State> {
+    pub(super) fn open(
+        dialect: &'static dyn Dialect,
+        id: &str,
+        log: OpenLog,
+        hidden: bool,
+        blobs: Option<Blobs>,
+    ) -> Result<State> {
         let reader = log.log.reader()?;
         let facts = head_facts(dialect, reader.as_ref())?;
         dialect.can_append(&facts)?;
         let tail = Tail::read(dialect, reader.as_ref(), log.end)?;
-        Ok(State::new(log.log, id, facts, blobs, tail))
+        Ok(State::new((log.log, hidden), id, facts, blobs, tail))
     }
 }
 
@@ -36,5 +42,13 @@ fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<F
         size *= 8;
     };
     let located = crate::native::located_at("head", "head", bytes.len() as u64);
-    Ok(Reader::read(dialect, &located, &bytes, Depth::Facts).facts)
+    let facts = |bytes| Reader::read(dialect, &located, bytes, Depth::Facts).facts;
+    // What stands in the header is enough, unless entries repeat what their session is.
+    let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
+    if let Some(header) = first.filter(|_| !dialect.hangs_by_view()).map(facts)
+        && dialect.can_append(&header).is_ok()
+    {
+        return Ok(header);
+    }
+    Ok(facts(&bytes))
 }

@@ -1,15 +1,17 @@
 //! What a writer knows of its log, and the one place that writes to it.
 
-use boswell_dialect::{Body, Chance, Depth, Dialect, Draft, Parent, Reader, Settled, Within};
-use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
+use boswell_dialect::{Depth, Dialect, Draft, Reader};
+use boswell_model::{Error, ErrorKind, Facts, Result};
 
-use super::batch::{Batch, Encoded};
+use super::batch::Batch;
+use super::encode::With;
 use super::known::KnownIds;
-use super::receipt::{Expect, Written};
-use super::tail::{Tail, stated};
+use super::queue::Queue;
+use super::receipt::{Durability, Expect, Written};
+use super::tail::Tail;
 use super::waiting::{Waiting, Woken};
 use crate::backend::{Attempt, LogAppender, Refused};
-use crate::blobs::{Blobs, LARGE_TEXT, SMALL_IMAGE};
+use crate::blobs::Blobs;
 
 /// How often we try again when others were faster.
 const TRIES: usize = 1_000;
@@ -17,12 +19,14 @@ const TRIES: usize = 1_000;
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) log: Box<dyn LogAppender>,
-    tail: Tail,
+    /// Whether an answer will make the log visible.
+    pub(super) hidden: bool,
+    pub(super) tail: Tail,
     /// Where the conversation stands, and where the log ended then; only for dialects that need the whole log to tell.
-    stands: Option<(u64, Option<String>)>,
+    pub(super) stands: Option<(u64, Option<String>)>,
     /// Id of the session, and what its log says of it.
-    session: (String, Facts),
-    known: Option<KnownIds>,
+    pub(super) session: (String, Facts),
+    pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
     /// How often the turn to write was handed from one thread to another.
     pub(super) turns: u32,
@@ -30,18 +34,33 @@ pub(super) struct State {
     pub(super) end: u64,
     /// Up to where it is durable.
     pub(super) synced_end: u64,
+    /// Appends are numbered: the last number that was given, the last that is in the log, the last that is durable.
+    pub(super) given: u64,
+    pub(super) written: u64,
+    pub(super) synced: u64,
     pub(super) syncing: bool,
+    /// Entries that came while a sync was under way.
+    pub(super) queue: Queue,
     pub(super) waiting: Waiting,
-    /// Entries since the last good sync, with the position they end at.
+    /// Whether an entry that stood there needs a sync once more, and got no number yet.
+    pub(super) renewed: bool,
+    /// Entries since the last good sync, with the number of their append.
     unsynced: Vec<(u64, String)>,
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
 }
 
 impl State {
-    pub(super) fn new(log: Box<dyn LogAppender>, id: &str, facts: Facts, blobs: Option<Blobs>, tail: Tail) -> State {
+    pub(super) fn new(
+        (log, hidden): (Box<dyn LogAppender>, bool),
+        id: &str,
+        facts: Facts,
+        blobs: Option<Blobs>,
+        tail: Tail,
+    ) -> State {
         State {
             log,
+            hidden,
             end: tail.end,
             tail,
             stands: None,
@@ -51,25 +70,30 @@ impl State {
             turns: 0,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
+            given: 0,
+            written: 0,
+            synced: 0,
             syncing: false,
+            queue: Queue::default(),
             waiting: Waiting::default(),
+            renewed: false,
             unsynced: Vec::new(),
             latched: None,
             closed: false,
         }
     }
 
-    /// Writes drafts; tries again as long as others are faster.
-    pub(super) fn append(
+    /// Writes in a turn, where the log is known to its end; tries again as long as others are faster.
+    pub(super) fn in_turn<T>(
         &mut self,
-        dialect: &'static dyn Dialect,
-        chance: &dyn Chance,
-        drafts: &[Draft],
-        expect: &Expect,
-    ) -> Result<Vec<Written>> {
+        with: With<'_>,
+        durability: Durability,
+        mut write: impl FnMut(&mut State) -> Attempt<T>,
+    ) -> Result<T> {
         for _ in 0..TRIES {
-            match self.try_append(dialect, chance, drafts, expect) {
-                Ok(written) => return Ok(written),
+            let attempt = self.catch_up(with.dialect, durability).and_then(|()| write(self));
+            match attempt {
+                Ok(done) => return Ok(done),
                 Err(Refused::Moved) => {}
                 Err(Refused::Over(error)) => {
                     self.latch(&error);
@@ -83,71 +107,84 @@ impl State {
         Err(Error::new(ErrorKind::Busy, "others keep adding to the session before us").hinting("try again"))
     }
 
+    /// Begins a turn, and takes note of what others added.
+    fn catch_up(&mut self, dialect: &dyn Dialect, durability: Durability) -> Attempt<()> {
+        if self.log.begin(self.end, durability)? > self.end {
+            self.read_on(dialect)?;
+        }
+        Ok(())
+    }
+
     /// Whether the log is known to end somewhere else by now.
     fn is_behind(&mut self) -> bool {
         matches!(self.log.append(self.end, b""), Err(Refused::Moved))
     }
 
-    /// Writes drafts behind what was read, if the log still ends there.
-    fn try_append(
-        &mut self,
-        dialect: &'static dyn Dialect,
-        chance: &dyn Chance,
-        drafts: &[Draft],
-        expect: &Expect,
-    ) -> Attempt<Vec<Written>> {
-        let end = self.log.begin(self.end)?;
-        if end > self.end {
-            self.read_on(dialect)?;
-        }
-        self.check(dialect, expect)?;
+    /// Writes drafts behind what was queued, in a turn.
+    pub(super) fn append(&mut self, with: With<'_>, drafts: &[Draft], expect: &Expect) -> Attempt<Vec<Written>> {
+        self.write_queue(with)?;
+        self.check(with.dialect, expect)?;
         let mut batch = Batch::default();
         for draft in drafts {
-            self.encode(dialect, chance, draft, &mut batch)?;
+            self.encode(with, draft, &mut batch)?;
         }
-        let start = match self.write(dialect, &batch) {
+        let written = self.write_batch(with.dialect, &batch, self.given + 1)?;
+        self.number();
+        if self.hidden && drafts.iter().any(Draft::is_answer) {
+            if let Err(error) = self.log.publish() {
+                self.latch(&error);
+                return Err(Refused::Failed(error.because(self.doubt_names())));
+            }
+            self.hidden = false;
+        }
+        Ok(written)
+    }
+
+    /// Numbers what was written, if a sync has to follow it.
+    pub(super) fn number(&mut self) {
+        if std::mem::take(&mut self.renewed) || self.end > self.synced_end {
+            self.given += 1;
+        }
+        self.written = self.given;
+    }
+
+    /// Writes a batch in one write; its entries are in doubt until the append of that number is durable.
+    pub(super) fn write_batch(&mut self, dialect: &dyn Dialect, batch: &Batch, number: u64) -> Attempt<Vec<Written>> {
+        let start = match self.write(dialect, batch) {
             Err(Refused::Failed(error)) => {
                 // Some of them may be there, whole or torn: only the next writer can tell.
-                let fresh = batch.entries.into_iter().filter(|entry| !entry.deduplicated);
-                self.unsynced.extend(fresh.map(|entry| (u64::MAX, entry.id)));
+                self.doubt_for_good(batch);
                 self.latch(&error);
                 return Err(Refused::Failed(error.because(self.doubt_names())));
             }
             start => start?,
         };
-        let written = self.note(start, batch);
-        if drafts.iter().any(Draft::is_answer)
-            && let Err(error) = self.log.publish()
-        {
-            self.latch(&error);
-            return Err(Refused::Failed(error.because(self.doubt_names())));
-        }
-        Ok(written)
-    }
-
-    /// Takes note of entries that were written from `start` on.
-    fn note(&mut self, start: u64, batch: Batch) -> Vec<Written> {
-        let Batch { bytes, entries, .. } = batch;
-        if let Some(last) = entries.iter().rev().find(|entry| !entry.deduplicated) {
+        if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
             self.stands = Some((self.end, Some(last.id.clone())));
+            self.tail.tip = Some(last.id.clone());
         }
-        let mut written = Vec::with_capacity(entries.len());
+        let mut written = Vec::with_capacity(batch.entries.len());
         let mut at = start;
-        for entry in entries {
+        for entry in &batch.entries {
             let mut revision = self.end;
             if !entry.deduplicated {
-                let line = bytes.get(entry.line).unwrap_or(b"");
+                let line = batch.bytes.get(entry.line.clone()).unwrap_or(b"");
                 revision = self.log.behind(at, line);
                 if let Some(known) = &mut self.known {
                     known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
                 }
-                self.unsynced.push((revision, entry.id.clone()));
-                self.tail.tip = Some(entry.id.clone());
+                self.unsynced.push((number, entry.id.clone()));
                 at = revision;
             }
-            written.push(Written { entry: entry.id, revision, deduplicated: entry.deduplicated });
+            written.push(Written { entry: entry.id.clone(), revision, deduplicated: entry.deduplicated });
         }
-        written
+        Ok(written)
+    }
+
+    /// Entries of which nobody will ever know: no sync of this writer covers them.
+    pub(super) fn doubt_for_good(&mut self, batch: &Batch) {
+        let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
+        self.unsynced.extend(fresh.map(|entry| (u64::MAX, entry.id.clone())));
     }
 
     fn check(&mut self, dialect: &'static dyn Dialect, expect: &Expect) -> Result<()> {
@@ -177,7 +214,7 @@ impl State {
     }
 
     /// Reads the whole log and asks something of it; what it says of the session comes along.
-    fn look<T>(
+    pub(super) fn look<T>(
         &self,
         dialect: &'static dyn Dialect,
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
@@ -193,156 +230,6 @@ impl State {
         let read = reader.finish();
         let answer = ask(&read.view(&crate::summary::Open(log.as_ref())))?;
         Ok((answer, read.facts))
-    }
-
-    /// A moment after all that the log tells of: where the tree alone does not say what came last, some versions of the agent go
-    /// by the time.
-    fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
-        if !dialect.hangs_by_view() {
-            return now;
-        }
-        let last = self.session.1.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
-        let at = last.map_or(now, |last| last.max(now));
-        self.session.1.last_active = Some(at);
-        at
-    }
-
-    /// The entry that a draft hangs below.
-    fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<String>> {
-        match &draft.parent {
-            Parent::Root => Ok(None),
-            Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
-            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => Ok(Some(parent.clone())),
-            Parent::Tip if !dialect.hangs_by_view() => Ok(self.tail.tip.clone()),
-            parent => {
-                if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
-                    && *end == self.end
-                {
-                    return Ok(stands.clone());
-                }
-                let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
-                self.session.1 = facts;
-                if *parent == Parent::Tip {
-                    self.stands = Some((self.end, above.clone()));
-                }
-                Ok(above)
-            }
-        }
-    }
-
-    fn known(&mut self, dialect: &dyn Dialect) -> Result<&mut KnownIds> {
-        let loaded = match self.known.take() {
-            Some(known) => known,
-            None => KnownIds::load(dialect, self.log.reader()?.as_ref())?,
-        };
-        Ok(self.known.insert(loaded))
-    }
-
-    fn encode(
-        &mut self,
-        dialect: &'static dyn Dialect,
-        chance: &dyn Chance,
-        draft: &Draft,
-        batch: &mut Batch,
-    ) -> Result<()> {
-        if let Some(id) = &draft.id
-            && self.is_written(dialect, id, draft, batch)?
-        {
-            self.renew(id)?;
-            batch.entries.push(Encoded::before(id));
-            return Ok(());
-        }
-        let made = dialect.entry_id(chance);
-        let id = draft.id.as_deref().unwrap_or(&made);
-        self.names_exist(dialect, draft, batch)?;
-        let parent = self.above(dialect, draft, batch)?;
-        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
-        let settled = Settled { id, parent: parent.as_deref(), at };
-        let within = Within { id: &self.session.0, facts: &self.session.1 };
-        let mut record = dialect.encode_in(draft, settled, within)?;
-        if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
-            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
-            record = blobs.externalise(&record, LARGE_TEXT)?;
-        }
-        // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
-        let (stated, above) = match &draft.body {
-            Body::Native(_) => stated(dialect, &record),
-            _ => (None, parent.clone()),
-        };
-        let own_id = stated.filter(|stated| stated != id);
-        let moved = above != parent;
-        if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
-            return Err(Error::new(ErrorKind::Invalid, "an entry has one id and one parent, and was given two")
-                .hinting("leave them out of the record or out of the request"));
-        }
-        if let Some(id) = own_id.as_deref()
-            && self.is_written(dialect, id, draft, batch)?
-        {
-            self.renew(id)?;
-            batch.entries.push(Encoded::before(id));
-            return Ok(());
-        }
-        if let Some(above) = above.filter(|_| moved) {
-            self.exists(dialect, &above, batch)?;
-        }
-        let start = batch.bytes.len();
-        batch.bytes.extend_from_slice(&record);
-        batch.bytes.push(b'\n');
-        let id = own_id.unwrap_or_else(|| id.to_owned());
-        batch.tip = Some(id.clone());
-        batch.entries.push(Encoded { id, line: start..batch.bytes.len(), deduplicated: false });
-        Ok(())
-    }
-
-    /// Whatever a draft points at must be there: a reader of the family finds nothing behind a name that leads nowhere.
-    fn names_exist(&mut self, dialect: &dyn Dialect, draft: &Draft, batch: &Batch) -> Result<()> {
-        if let Parent::Entry(parent) = &draft.parent {
-            self.exists(dialect, parent, batch)?;
-        }
-        match &draft.body {
-            Body::Label { target, .. } => self.exists(dialect, target, batch),
-            Body::Compaction { first_kept, .. } => self.exists(dialect, first_kept, batch),
-            _ => Ok(()),
-        }
-    }
-
-    fn exists(&mut self, dialect: &dyn Dialect, id: &str, batch: &Batch) -> Result<()> {
-        if batch.has(id) || self.known(dialect)?.has(id) {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::NotFound, format!("the session has no entry `{}`", id.escape_debug()))
-            .hinting("see its entries with `boswell tree`"))
-    }
-
-    fn is_written(&mut self, dialect: &'static dyn Dialect, id: &str, draft: &Draft, batch: &Batch) -> Result<bool> {
-        let conflict = || {
-            Error::new(
-                ErrorKind::Conflict,
-                format!("the id `{}` is taken by an entry with other content", id.escape_debug()),
-            )
-            .hinting("give the new entry an id of its own, or none")
-        };
-        if batch.has(id) {
-            return Err(conflict());
-        }
-        if !self.known(dialect)?.has(id) {
-            return Ok(false);
-        }
-        let (log, large) = (self.log.reader()?, self.blobs.clone());
-        if self.known(dialect)?.same(dialect, log.as_ref(), id, draft, large.as_ref())? {
-            Ok(true)
-        } else {
-            Err(conflict())
-        }
-    }
-
-    /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have died before its own.
-    fn renew(&mut self, id: &str) -> Result<()> {
-        let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) else { return Ok(()) };
-        if self.log.renew(at, len)? {
-            self.synced_end = self.synced_end.min(at);
-        }
-        Ok(())
     }
 
     /// Appends lines of their own and says where the first of them stands.
@@ -394,9 +281,11 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn settled(&mut self, target: u64) {
-        self.synced_end = self.synced_end.max(target);
-        self.unsynced.retain(|(end, _)| *end > target);
+    /// Takes note that everything up to an append, and up to a position, is durable.
+    pub(super) fn settled(&mut self, (number, end): (u64, u64)) {
+        self.synced = self.synced.max(number);
+        self.synced_end = self.synced_end.max(end);
+        self.unsynced.retain(|(of, _)| *of > number);
     }
 
     /// Tells those who wait what became of their entries: after a failure all of them, else those that are durable now, and one
@@ -404,7 +293,7 @@ impl State {
     pub(super) fn tell_waiting(&mut self) -> Woken {
         match &self.latched {
             Some(_) => self.waiting.all(),
-            None => self.waiting.synced(self.synced_end),
+            None => self.waiting.synced(self.synced),
         }
     }
 
@@ -433,7 +322,7 @@ impl State {
             .hinting("open the session again: its log is copied to a new file first"))
     }
 
-    fn doubt_names(&self) -> String {
+    pub(super) fn doubt_names(&self) -> String {
         let doubt = self.in_doubt();
         if doubt.is_empty() { "no entry is in doubt".to_owned() } else { format!("in doubt: {}", doubt.join(", ")) }
     }

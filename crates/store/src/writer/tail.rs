@@ -32,13 +32,19 @@ impl Tail {
         let mut entries = Entries::of(dialect);
         let (mut window, mut to) = (WINDOW, end);
         while tail.tip.is_none() {
-            let from = log.lines_before(to, window, &mut |line| {
-                let id = entries.last_id(line);
-                if to == end {
-                    tail.unended = Unended::of(&line, id.is_some());
+            let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
+            let from = log.lines_before(to, window, &mut |line| lines.push((line.at, line.bytes.to_vec())))?;
+            // From the end: the first entry that is met is the one.
+            for (at, bytes) in lines.iter().rev() {
+                let line = Line { at: *at, number: 1, bytes };
+                tail.tip = entries.last_id(line);
+                if to == end && Some(*at) == lines.last().map(|(last, _)| *last) {
+                    tail.unended = Unended::of(&line, tail.tip.is_some());
                 }
-                tail.tip = id.or_else(|| tail.tip.take());
-            })?;
+                if tail.tip.is_some() {
+                    break;
+                }
+            }
             if from >= to {
                 break;
             }

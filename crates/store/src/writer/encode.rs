@@ -1,0 +1,168 @@
+//! Drafts become lines of the log.
+
+use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+
+use super::batch::{Batch, Encoded};
+use super::known::KnownIds;
+use super::state::State;
+use super::tail::stated;
+use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
+
+/// What drafts are written with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct With<'a> {
+    pub(super) dialect: &'static dyn Dialect,
+    pub(super) chance: &'a dyn Chance,
+}
+
+impl State {
+    /// A moment after all that the log tells of: where the tree alone does not say what came last, some versions of the agent go
+    /// by the time.
+    fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
+        if !dialect.hangs_by_view() {
+            return now;
+        }
+        let last = self.session.1.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
+        let at = last.map_or(now, |last| last.max(now));
+        self.session.1.last_active = Some(at);
+        at
+    }
+
+    /// The entry that a draft hangs below.
+    fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<String>> {
+        match &draft.parent {
+            Parent::Root => Ok(None),
+            Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
+            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => Ok(Some(parent.clone())),
+            Parent::Tip if !dialect.hangs_by_view() => Ok(self.tail.tip.clone()),
+            parent => {
+                if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
+                    && *end == self.end
+                {
+                    return Ok(stands.clone());
+                }
+                let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
+                self.session.1 = facts;
+                if *parent == Parent::Tip {
+                    self.stands = Some((self.end, above.clone()));
+                }
+                Ok(above)
+            }
+        }
+    }
+
+    fn known(&mut self, dialect: &dyn Dialect) -> Result<&mut KnownIds> {
+        let loaded = match self.known.take() {
+            Some(known) => known,
+            None => KnownIds::load(dialect, self.log.reader()?.as_ref())?,
+        };
+        Ok(self.known.insert(loaded))
+    }
+
+    /// Encodes a draft behind those of the batch, unless it stands in the log already.
+    pub(super) fn encode(&mut self, with: With<'_>, draft: &Draft, batch: &mut Batch) -> Result<()> {
+        if let Some(id) = &draft.id
+            && self.is_written(with.dialect, id, draft, batch)?
+        {
+            self.renew(id)?;
+            batch.entries.push(Encoded::before(id));
+            return Ok(());
+        }
+        let made = with.dialect.entry_id(with.chance);
+        self.encode_as(with, draft, draft.id.as_deref().unwrap_or(&made), batch)
+    }
+
+    /// Encodes a draft under an id that is free.
+    pub(super) fn encode_as(&mut self, with: With<'_>, draft: &Draft, id: &str, batch: &mut Batch) -> Result<()> {
+        let With { dialect, chance } = with;
+        self.names_exist(dialect, draft, batch)?;
+        let parent = self.above(dialect, draft, batch)?;
+        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
+        let settled = Settled { id, parent: parent.as_deref(), at };
+        let within = Within { id: &self.session.0, facts: &self.session.1 };
+        let mut record = dialect.encode_in(draft, settled, within)?;
+        if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
+            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
+            record = blobs.externalise(&record, LARGE_TEXT)?;
+        }
+        // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
+        let (stated, above) = match &draft.body {
+            Body::Native(_) => stated(dialect, &record),
+            _ => (None, parent.clone()),
+        };
+        let own_id = stated.filter(|stated| stated != id);
+        let moved = above != parent;
+        if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
+            return Err(Error::new(ErrorKind::Invalid, "an entry has one id and one parent, and was given two")
+                .hinting("leave them out of the record or out of the request"));
+        }
+        if let Some(id) = own_id.as_deref()
+            && self.is_written(dialect, id, draft, batch)?
+        {
+            self.renew(id)?;
+            batch.entries.push(Encoded::before(id));
+            return Ok(());
+        }
+        if let Some(above) = above.filter(|_| moved) {
+            self.exists(dialect, &above, batch)?;
+        }
+        let start = batch.bytes.len();
+        batch.bytes.extend_from_slice(&record);
+        batch.bytes.push(b'\n');
+        let id = own_id.unwrap_or_else(|| id.to_owned());
+        batch.tip = Some(id.clone());
+        batch.entries.push(Encoded { id, line: start..batch.bytes.len(), deduplicated: false });
+        Ok(())
+    }
+
+    /// Whatever a draft points at must be there: a reader of the family finds nothing behind a name that leads nowhere.
+    fn names_exist(&mut self, dialect: &dyn Dialect, draft: &Draft, batch: &Batch) -> Result<()> {
+        if let Parent::Entry(parent) = &draft.parent {
+            self.exists(dialect, parent, batch)?;
+        }
+        match &draft.body {
+            Body::Label { target, .. } => self.exists(dialect, target, batch),
+            Body::Compaction { first_kept, .. } => self.exists(dialect, first_kept, batch),
+            _ => Ok(()),
+        }
+    }
+
+    fn exists(&mut self, dialect: &dyn Dialect, id: &str, batch: &Batch) -> Result<()> {
+        if batch.has(id) || self.known(dialect)?.has(id) {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("the session has no entry `{}`", id.escape_debug()))
+            .hinting("see its entries with `boswell tree`"))
+    }
+
+    fn is_written(&mut self, dialect: &'static dyn Dialect, id: &str, draft: &Draft, batch: &Batch) -> Result<bool> {
+        let conflict = || {
+            Error::new(
+                ErrorKind::Conflict,
+                format!("the id `{}` is taken by an entry with other content", id.escape_debug()),
+            )
+            .hinting("give the new entry an id of its own, or none")
+        };
+        if batch.has(id) {
+            return Err(conflict());
+        }
+        if !self.known(dialect)?.has(id) {
+            return Ok(false);
+        }
+        let (log, large) = (self.log.reader()?, self.blobs.clone());
+        if self.known(dialect)?.same(dialect, log.as_ref(), id, draft, large.as_ref())? {
+            Ok(true)
+        } else {
+            Err(conflict())
+        }
+    }
+
+    /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have died before its own.
+    fn renew(&mut self, id: &str) -> Result<()> {
+        if let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) {
+            self.renewed |= self.log.renew(at, len)?;
+        }
+        Ok(())
+    }
+}
