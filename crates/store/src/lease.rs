@@ -82,7 +82,7 @@ impl AppendLock {
     pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<((u64, u64), PathBuf)> {
         let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let file = kept.map_or_else(|| disk.open(&self.path, Open::Append), Ok).ok()?;
-        let mut record = vec![0; LONGEST_RECORD];
+        let mut record = [0; LONGEST_RECORD];
         // In one read: a record that is longer is none of ours.
         let read = file.read_at(&mut record, 0);
         self.keep(file);
@@ -126,7 +126,7 @@ impl AppendLock {
 }
 
 /// The longest record of a log's name that is looked at.
-const LONGEST_RECORD: usize = 4 << 10;
+const LONGEST_RECORD: usize = 5000;
 
 fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
     let text = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());

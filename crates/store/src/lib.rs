@@ -84,6 +84,7 @@ pub mod locks;
 pub mod memory;
 mod native;
 mod notes;
+mod opening;
 mod operations;
 pub mod prompts;
 mod recent;

@@ -8,13 +8,14 @@ use boswell_dialect::{
     by_name, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, Tip};
 
-use crate::backend::{BackendFiles, Claim, FsBackend, Lease, LogName};
+use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::Wait;
-use crate::writer::{Durability, Expect, Receipt, SessionWriter, WriterParts};
+use crate::opening::Opened;
+use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 use crate::{Session, Store};
 
 impl Store {
@@ -108,18 +109,6 @@ impl Store {
         self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
-    /// Opens a session for writing and takes its lease.
-    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        let (id, mut opened) = self.opened(id)?;
-        let lease = self.lease(&id, wait)?;
-        if opened.visible.is_some() {
-            // Looked up again: who held the lease before may have made the log visible while we waited.
-            opened = self.opened(&id)?.1;
-        }
-        self.refuse_if_live(&id, Some(&self.root().join(&opened.key)))?;
-        self.writer_on(&id, opened, Some(lease))
-    }
-
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.
     pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
@@ -130,13 +119,7 @@ impl Store {
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        let open = || {
-            let (id, opened) = self.opened(id)?;
-            self.writer_on(&id, opened, None)
-        };
-        // Its driver may make the log visible between our look and our opening it.
-        let writer = open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })?;
-        writer.append_with(draft, Expect::Any, Durability::Fsync)
+        self.annotator(id)?.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
     /// The session with that id, as it is now.
@@ -232,85 +215,6 @@ impl Store {
             None => source.reference().id,
         }
     }
-
-    /// The log that was last written in a session, if it is still where it was: its name need not be looked for among those of
-    /// all others.
-    fn remembered(&self, id: &str) -> Option<Opened> {
-        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
-        let key = self.writing().ok()?.logs.remembered(&SessionRef::new(self.dialect().name(), id))?;
-        let is_its = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_').is_some_and(|(_, named)| named == id);
-        is_its.then_some(Opened { key, visible: None, just_made: false })
-    }
-
-    fn opened(&self, id: &str) -> Result<(String, Opened)> {
-        if let Some(opened) = self.remembered(id) {
-            return Ok((id.to_owned(), opened));
-        }
-        let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
-            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
-            Err(error) => Err(error),
-        };
-        let found = in_sight(self.find(id));
-        if found.is_ok() {
-            return found;
-        }
-        match self.pending(id)? {
-            Some(key) => {
-                let visible = Some(visible_key(&key));
-                Ok((id.to_owned(), Opened { key, visible, just_made: false }))
-            }
-            // It may have become visible between the two looks.
-            None => in_sight(self.find(id)),
-        }
-    }
-
-    fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
-        let writing = self.writing()?;
-        let reference = SessionRef::new(self.dialect().name(), id);
-        let name = LogName {
-            session: &reference,
-            key: &opened.key,
-            visible: opened.visible.as_deref(),
-            just_made: opened.just_made,
-        };
-        let log = writing.logs.append_to(&name, lease.as_ref())?;
-        SessionWriter::open(WriterParts {
-            dialect: self.dialect(),
-            backend: self.shared_backend(),
-            chance: Arc::clone(&writing.chance),
-            root: self.root().to_owned(),
-            blobs: self.blobs(),
-            reference,
-            log,
-            hidden: opened.visible.is_some(),
-            lease,
-        })
-    }
-
-    fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
-        let writing = self.writing()?;
-        let session = &SessionRef::new(self.dialect().name(), id);
-        let now = writing.chance.now();
-        writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
-    }
-
-    /// The key of a log that is not visible yet.
-    fn pending(&self, id: &str) -> Result<Option<String>> {
-        // The stamp holds no `_`, an id may.
-        let is_it = |name: &str| {
-            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
-            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
-        };
-        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
-            for file in self.backend().list(&folder.key)? {
-                if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(file.key));
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 impl SessionWriter {
@@ -369,26 +273,13 @@ pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
     i64::from_str_radix(millis, 16).ok().map(Instant::from_millis)
 }
 
-/// A log as it is handed to a writer: its key, the key that it gets with the first answer, whether we just made it.
-#[derive(Debug)]
-struct Opened {
-    key: String,
-    visible: Option<String>,
-    just_made: bool,
-}
-
 fn pending_key(visible: &str) -> String {
     let (folder, name) = split_key(visible);
     format!("{folder}.{name}.pending")
 }
 
-fn visible_key(pending: &str) -> String {
-    let (folder, name) = split_key(pending);
-    format!("{folder}{}", name.trim_start_matches('.').trim_end_matches(".pending"))
-}
-
 /// The folder of a key, with its slash, and the name in it.
-fn split_key(key: &str) -> (&str, &str) {
+pub(crate) fn split_key(key: &str) -> (&str, &str) {
     key.split_at(key.rfind('/').map_or(0, |slash| slash + 1))
 }
 

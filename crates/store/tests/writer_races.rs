@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use boswell_store::disk::{Disk, DiskFile, LockMode, MemoryDisk, Open, Stat, durable};
 use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store, SystemChance, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store, SystemChance, Wait,
 };
 use serde_json::Value;
 
@@ -278,4 +278,43 @@ fn a_torn_line_that_nobody_ends_gets_its_line_end_from_us_and_is_reported() {
     assert_eq!(race.lines()[1].1.as_deref(), Some("u1"));
     assert_eq!(race.store.session("s").unwrap().log().gaps.len(), 1);
     assert_eq!(race.writer.races(), 0, "that was no race");
+}
+
+fn session_on_disk(home: &Path) -> (String, std::path::PathBuf) {
+    let writer = Store::open(home).unwrap().create(NewSession::in_project("/p")).unwrap();
+    writer.append(Draft::user("first").with_id("e1")).unwrap();
+    (writer.reference().id.clone(), writer.path())
+}
+
+#[test]
+fn a_log_that_was_moved_since_it_was_last_written_is_found_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (id, before) = session_on_disk(folder.path());
+    let elsewhere = folder.path().join("sessions").join("--elsewhere--");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let now = elsewhere.join(before.file_name().unwrap());
+    std::fs::rename(&before, &now).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let writer = store.writer(&id, Wait::No).unwrap();
+    assert_eq!(writer.path(), now);
+    writer.append(Draft::user("second").with_id("e2")).unwrap();
+    drop(writer);
+    store.annotate(&id, Draft::new(Body::Title("moved".to_owned()))).unwrap();
+    assert!(!before.exists());
+    let session = store.session(&id).unwrap();
+    session.find("e1").and(session.find("e2")).unwrap();
+    assert_eq!(session.facts().title.as_deref(), Some("moved"));
+}
+
+#[test]
+fn a_log_that_was_replaced_where_it_stood_is_written_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let (id, path) = session_on_disk(folder.path());
+    let other = path.with_extension("copy");
+    std::fs::copy(&path, &other).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    store.writer(&id, Wait::No).unwrap().append(Draft::user("second").with_id("e2")).unwrap();
+    let session = store.session(&id).unwrap();
+    session.find("e1").and(session.find("e2")).unwrap();
 }

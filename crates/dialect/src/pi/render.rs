@@ -5,7 +5,7 @@ use boswell_model::{ContextForm, ContextItem, Message};
 
 use super::context::remote_history;
 use super::head::version_of;
-use super::value::date_millis;
+use super::value::{date_millis, pick};
 use super::{Flavour, view};
 
 /// Renders a message as the agent's context builder hands it out.
@@ -27,7 +27,8 @@ pub(super) fn render(flavour: Flavour, item: &ContextItem, records: &[Object<'_>
 }
 
 fn stored(flavour: Flavour, entry: &Object<'_>, message: Raw<'_>, header: Option<&Object<'_>>) -> Message {
-    let role = message.get("role").and_then(|r| r.text()).unwrap_or_default();
+    let [role, content] = pick(message, ["role", "content"]);
+    let role = role.and_then(|r| r.text()).unwrap_or_default();
     let mut native = Json::from(message);
     let mut role = role.into_owned();
     if role == "hookMessage" && header.and_then(version_of).is_some_and(|v| v < 3.0) {
@@ -38,7 +39,7 @@ fn stored(flavour: Flavour, entry: &Object<'_>, message: Raw<'_>, header: Option
     if flavour == Flavour::Xcsh && replays_openai(message) {
         native = without_replay(message);
     }
-    let content = match message.get("content") {
+    let content = match content {
         Some(content) => parts(content),
         // Commands, file mentions and summaries have fields of their own; as parts they are what a person reads.
         None => view::view(entry).blocks.iter().filter_map(view::plain).map(text_part).collect(),

@@ -5,6 +5,9 @@ use super::{Fault, Member, Object, Quotes, scan_indexed, scan_object};
 /// Shorter lines are scanned as fast without an index.
 const WORTH_AN_INDEX: usize = 192;
 
+/// How many members an entry has, about: a list that grows step by step is copied at every step.
+const USUAL_MEMBERS: usize = 16;
+
 /// The places of an object's members, and the scratch space for finding them: one serves a whole file.
 #[derive(Debug, Default)]
 pub struct Scanned {
@@ -19,6 +22,8 @@ impl Scanned {
     ///
     /// The index is made of all of `bytes`, so nothing much should stand behind the object.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+        self.members.clear();
+        self.members.reserve(USUAL_MEMBERS);
         self.indexed = bytes.len() >= WORTH_AN_INDEX && self.quotes.index(bytes);
         let end = if self.indexed {
             scan_indexed(bytes, &self.quotes, &mut self.members)

@@ -14,7 +14,6 @@ use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
 use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 use crate::lease::{AppendLock, Held, doubt_path};
-use crate::writer::Durability;
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
@@ -188,16 +187,13 @@ impl FileAppender {
 }
 
 impl LogAppender for FileAppender {
-    fn begin(&mut self, known: u64, durability: Durability) -> Attempt<u64> {
+    fn begin(&mut self, known: u64) -> Attempt<u64> {
         let end = if self.turn.is_some() {
             // The turn was handed over: nobody who takes the lock replaced the file since.
             self.len()?
         } else {
             self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
-            // A failed sync of others is looked for after our own, if one follows.
-            if durability == Durability::Os {
-                self.nobody_doubts()?;
-            }
+            self.nobody_doubts()?;
             self.still_there()?
         };
         if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }

@@ -280,4 +280,34 @@ mod tests {
         object.lines(at + 3, 3, &mut |line| tail.push(line.number)).unwrap();
         assert_eq!(tail, [3, 4]);
     }
+
+    #[test]
+    fn records_that_are_asked_for_one_after_the_other_are_the_ones_that_stand_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<String> = (0..3000).map(|n| format!("{n}:{}\n", "x".repeat(n * 7 % 500))).collect();
+        let long = format!("{}\n", "y".repeat(AHEAD));
+        let text = lines.concat() + &long + &lines.concat();
+        std::fs::write(folder.path().join("f"), &text).unwrap();
+        let object = FsBackend::new(folder.path()).open("f").unwrap();
+        let mut places = Vec::new();
+        object.lines(0, 1, &mut |line| places.push((line.at, line.bytes.len() as u64 - 1))).unwrap();
+        let there = |at: u64, len: u64| {
+            text.as_bytes()[usize::try_from(at).unwrap()..][..usize::try_from(len).unwrap()].to_vec()
+        };
+        let in_order = places.iter();
+        let in_leaps = places.iter().step_by(7).chain(places.iter().rev().step_by(11));
+        for (at, len) in in_order.chain(in_leaps) {
+            assert_eq!(object.read(*at, *len).unwrap(), there(*at, *len), "{len} at {at}");
+        }
+        let end = text.len() as u64;
+        assert_eq!(object.read(end - 3, 2).unwrap(), there(end - 3, 2));
+        assert_eq!(object.read(end - 1, 100).unwrap(), b"\n", "fewer when it ends before");
+        // What comes later is read later.
+        std::io::Write::write_all(
+            &mut std::fs::OpenOptions::new().append(true).open(folder.path().join("f")).unwrap(),
+            b"new",
+        )
+        .unwrap();
+        assert_eq!(object.read(end, 3).unwrap(), b"new");
+    }
 }

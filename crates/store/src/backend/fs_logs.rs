@@ -9,7 +9,7 @@ use boswell_model::{Error, Result, SessionRef};
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
-use crate::disk::{Disk, StatKind, durable};
+use crate::disk::{Disk, durable};
 use crate::lease::{AppendLock, LeaseLock};
 use crate::locks::Owner;
 
@@ -51,10 +51,6 @@ impl LogBackend for FsLogs {
         let append_lock = AppendLock::new(&self.locks, &lock_name(session));
         let (identity, path) = append_lock.remembered(self.disk.as_ref())?;
         let key = path.strip_prefix(&self.root).ok()?.to_str()?.to_owned();
-        let there = self.disk.stat(&path).ok()??;
-        if there.identity != identity || there.kind != StatKind::File {
-            return None;
-        }
         *self.found() = Some(Remembered { append_lock, identity, path });
         Some(key)
     }

@@ -10,7 +10,6 @@ use boswell_model::{Error, Instant, Result, SessionRef};
 
 use super::ObjectReader;
 use crate::lease::Wait;
-use crate::writer::Durability;
 
 /// A place that takes the logs of sessions.
 pub trait LogBackend: Send + Sync + fmt::Debug {
@@ -21,8 +20,8 @@ pub trait LogBackend: Send + Sync + fmt::Debug {
     /// session.
     fn create(&self, key: &str, lines: &[u8], lease: &Lease) -> Result<()>;
 
-    /// The key under which the log of a session was last written, if it is still there: it need not be looked for among all
-    /// others then. None where nothing is remembered.
+    /// The key under which the log of a session was last written: where it need not be looked for among all others, if it is
+    /// still there. None where nothing is remembered.
     fn remembered(&self, _session: &SessionRef) -> Option<String> {
         None
     }
@@ -113,11 +112,10 @@ pub type SyncWork = Box<dyn FnOnce() -> Result<()> + Send>;
 pub trait LogAppender: Send + fmt::Debug {
     /// Begins a turn, and says where the log ends: at `known`, where the caller read up to, or behind it. Called again before
     /// [`finish`](LogAppender::finish), it goes on with the same turn. One that [failed](Refused::Failed) can be tried again.
-    /// A sync follows what is appended, unless `durability` says that it need not survive the machine.
     ///
     /// A log with an append lock takes it here. One that compares when it appends may say `known`, unless it was
     /// [moved](Refused::Moved) since.
-    fn begin(&mut self, known: u64, durability: Durability) -> Attempt<u64>;
+    fn begin(&mut self, known: u64) -> Attempt<u64>;
 
     /// Adds lines behind `end` in one piece, and says where the first of them stands. If the log does not end there, it is
     /// [moved](Refused::Moved), or the lines stand behind what others added, on lines of their own.

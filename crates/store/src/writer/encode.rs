@@ -108,7 +108,12 @@ impl State {
             self.exists(dialect, &above, batch)?;
         }
         let start = batch.bytes.len();
-        batch.bytes.extend_from_slice(&record);
+        if batch.bytes.is_empty() {
+            // Most batches are of one entry, which need not be copied.
+            batch.bytes = record;
+        } else {
+            batch.bytes.extend_from_slice(&record);
+        }
         batch.bytes.push(b'\n');
         let id = own_id.unwrap_or_else(|| id.to_owned());
         batch.tip = Some(id.clone());

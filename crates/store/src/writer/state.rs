@@ -7,7 +7,7 @@ use super::batch::Batch;
 use super::encode::With;
 use super::known::KnownIds;
 use super::queue::Queue;
-use super::receipt::{Durability, Expect, Written};
+use super::receipt::{Expect, Written};
 use super::tail::Tail;
 use super::waiting::{Waiting, Woken};
 use crate::backend::{Attempt, LogAppender, Refused};
@@ -84,14 +84,9 @@ impl State {
     }
 
     /// Writes in a turn, where the log is known to its end; tries again as long as others are faster.
-    pub(super) fn in_turn<T>(
-        &mut self,
-        with: With<'_>,
-        durability: Durability,
-        mut write: impl FnMut(&mut State) -> Attempt<T>,
-    ) -> Result<T> {
+    pub(super) fn in_turn<T>(&mut self, with: With<'_>, mut write: impl FnMut(&mut State) -> Attempt<T>) -> Result<T> {
         for _ in 0..TRIES {
-            let attempt = self.catch_up(with.dialect, durability).and_then(|()| write(self));
+            let attempt = self.catch_up(with.dialect).and_then(|()| write(self));
             match attempt {
                 Ok(done) => return Ok(done),
                 Err(Refused::Moved) => {}
@@ -108,8 +103,8 @@ impl State {
     }
 
     /// Begins a turn, and takes note of what others added.
-    fn catch_up(&mut self, dialect: &dyn Dialect, durability: Durability) -> Attempt<()> {
-        if self.log.begin(self.end, durability)? > self.end {
+    fn catch_up(&mut self, dialect: &dyn Dialect) -> Attempt<()> {
+        if self.log.begin(self.end)? > self.end {
             self.read_on(dialect)?;
         }
         Ok(())

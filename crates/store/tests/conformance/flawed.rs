@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use boswell_store::{
-    Attempt, Claim, Durability, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog, Refused,
-    Result, SyncWork,
+    Attempt, Claim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog, Refused, Result,
+    SyncWork,
 };
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
 use boswell_testkit::rows::{Commit, RowBackend};
@@ -75,7 +75,7 @@ impl FlawedAppender {
     fn anywhere(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
         match self.inner.append(end, lines) {
             Err(Refused::Moved) => {
-                let end = self.inner.begin(end, Durability::Fsync)?;
+                let end = self.inner.begin(end)?;
                 self.inner.append(end, lines)
             }
             landed => landed,
@@ -84,8 +84,8 @@ impl FlawedAppender {
 }
 
 impl LogAppender for FlawedAppender {
-    fn begin(&mut self, known: u64, durability: Durability) -> Attempt<u64> {
-        self.inner.begin(known, durability)
+    fn begin(&mut self, known: u64) -> Attempt<u64> {
+        self.inner.begin(known)
     }
 
     fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {

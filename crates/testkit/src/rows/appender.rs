@@ -1,7 +1,7 @@
 //! Adds rows to one log.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Attempt, Durability, LogAppender, ObjectReader, Refused, SyncWork};
+use boswell_store::{Attempt, LogAppender, ObjectReader, Refused, SyncWork};
 
 use super::RowBackend;
 use super::reader::Rows;
@@ -42,7 +42,7 @@ impl RowAppender {
 }
 
 impl LogAppender for RowAppender {
-    fn begin(&mut self, known: u64, _durability: Durability) -> Attempt<u64> {
+    fn begin(&mut self, known: u64) -> Attempt<u64> {
         self.follow_key();
         if !std::mem::take(&mut self.moved) {
             // No need to ask: the statement that adds rows compares.

@@ -13,6 +13,7 @@ use super::bed::Bed;
 use crate::Outcome;
 
 const APPENDS: usize = 2_000;
+const BATCH: usize = 64;
 const CPU_ALLOWED: Duration = Duration::from_micros(30);
 
 pub(crate) struct AppendOs;
@@ -23,7 +24,8 @@ impl Group for AppendOs {
     }
 
     fn about(&self) -> &'static str {
-        "an append of 1 KB with `Durability::Os` against `write` of the same bytes, and its CPU against 30 µs"
+        "an append of 1 KB with `Durability::Os`, alone or as one of a batch, against `write` of the same bytes, and its CPU against \
+         30 µs"
     }
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
@@ -42,6 +44,14 @@ impl Group for AppendOs {
         };
         let target = Some(Target::AtMost(2.0));
         let times = compare("append, wall time", (lab.repeats, APPENDS), &mut ours, &mut theirs, target)?;
+        let mut in_batches = || {
+            let drafts = vec![bed.draft.clone(); BATCH];
+            let (time, receipts) = timed(|| writer.append_all(drafts, Expect::Any, Durability::Os));
+            receipts?;
+            Ok(time / BATCH as u32)
+        };
+        let size = (lab.repeats, APPENDS / BATCH);
+        let batches = compare("each of a batch of 64", size, &mut in_batches, &mut theirs, None)?;
         let mut spent = Vec::new();
         for _ in 0..lab.repeats {
             let before = thread_cpu()?;
@@ -58,6 +68,6 @@ impl Group for AppendOs {
             ratio: spent / CPU_ALLOWED.as_secs_f64(),
             target: Some(Target::AtMost(1.0)),
         };
-        Ok(vec![times, cpu])
+        Ok(vec![times, batches, cpu])
     }
 }

@@ -1,0 +1,135 @@
+//! Finds the log of a session that is to be written, and opens it.
+
+use std::sync::Arc;
+
+use boswell_dialect::Located;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use crate::Store;
+use crate::backend::{Claim, Lease, LogName};
+use crate::lease::Wait;
+use crate::native::{split_key, uuid_v7_time};
+use crate::writer::{SessionWriter, WriterParts};
+
+/// A log as it is handed to a writer: its key, the key that it gets with the first answer, whether we just made it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) key: String,
+    pub(crate) visible: Option<String>,
+    pub(crate) just_made: bool,
+}
+
+impl Store {
+    /// Opens a session for writing and takes its lease.
+    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
+        self.on_log(id, |id, mut opened| {
+            let lease = self.lease(id, wait)?;
+            if opened.visible.is_some() {
+                // Looked up again: who held the lease before may have made the log visible while we waited.
+                opened = self.looked_up(id)?.1;
+            }
+            self.refuse_if_live(id, Some(&self.root().join(&opened.key)))?;
+            self.writer_on(id, opened, Some(lease))
+        })
+    }
+
+    /// Opens a session for one who adds only what does not move the leaf, and needs no lease.
+    pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
+        let open = || self.on_log(id, |id, opened| self.writer_on(id, opened, None));
+        // Its driver may make the log visible between our look and our opening it.
+        open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })
+    }
+
+    /// Opens a log where it was last written; if it is not there any more, where its name is found.
+    fn on_log(&self, id: &str, open: impl Fn(&str, Opened) -> Result<SessionWriter>) -> Result<SessionWriter> {
+        if let Some(opened) = self.remembered(id) {
+            let there = open(id, opened);
+            if !there.as_ref().is_err_and(Error::is_not_found) {
+                return there;
+            }
+        }
+        let (id, opened) = self.looked_up(id)?;
+        open(&id, opened)
+    }
+
+    /// The log that was last written in a session, where it was then: its name need not be looked for among those of all others.
+    fn remembered(&self, id: &str) -> Option<Opened> {
+        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
+        let key = self.writing().ok()?.logs.remembered(&SessionRef::new(self.dialect().name(), id))?;
+        let is_its = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_').is_some_and(|(_, named)| named == id);
+        is_its.then_some(Opened { key, visible: None, just_made: false })
+    }
+
+    /// Looks a session's log up by its name.
+    fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
+        let in_sight = |found: Result<Located>| match found {
+            Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
+            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
+            Err(error) => Err(error),
+        };
+        let found = in_sight(self.find(id));
+        if found.is_ok() {
+            return found;
+        }
+        match self.pending(id)? {
+            Some(key) => {
+                let visible = Some(visible_key(&key));
+                Ok((id.to_owned(), Opened { key, visible, just_made: false }))
+            }
+            // It may have become visible between the two looks.
+            None => in_sight(self.find(id)),
+        }
+    }
+
+    pub(crate) fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+        let writing = self.writing()?;
+        let reference = SessionRef::new(self.dialect().name(), id);
+        let name = LogName {
+            session: &reference,
+            key: &opened.key,
+            visible: opened.visible.as_deref(),
+            just_made: opened.just_made,
+        };
+        let log = writing.logs.append_to(&name, lease.as_ref())?;
+        SessionWriter::open(WriterParts {
+            dialect: self.dialect(),
+            backend: self.shared_backend(),
+            chance: Arc::clone(&writing.chance),
+            root: self.root().to_owned(),
+            blobs: self.blobs(),
+            reference,
+            log,
+            hidden: opened.visible.is_some(),
+            lease,
+        })
+    }
+
+    pub(crate) fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
+        let writing = self.writing()?;
+        let session = &SessionRef::new(self.dialect().name(), id);
+        let now = writing.chance.now();
+        writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
+    }
+
+    /// The key of a log that is not visible yet.
+    pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
+        // The stamp holds no `_`, an id may.
+        let is_it = |name: &str| {
+            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
+            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
+        };
+        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
+            for file in self.backend().list(&folder.key)? {
+                if file.is_file() && is_it(file.name()) {
+                    return Ok(Some(file.key));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn visible_key(pending: &str) -> String {
+    let (folder, name) = split_key(pending);
+    format!("{folder}{}", name.trim_start_matches('.').trim_end_matches(".pending"))
+}
