@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, Step, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-use crate::backend::{BackendFiles, FsBackend};
+use crate::backend::{BackendFiles, FsBackend, lock_name};
 use crate::runner::{Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
@@ -104,14 +104,14 @@ impl Runner {
         let session = SessionRef::new(dialect.name(), &located.id);
         let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
         let locks = dialect.locks(located, intention);
-        self.carry(store.root(), &session, reason, &locks, &|| store.plan_anew(located, intention))
+        self.carry(store.folder()?, &session, reason, &locks, &|| store.plan_anew(located, intention))
     }
 
     /// Moves a session into the vault in the way in which its dialect deletes one; from there it can be read and restored.
     pub fn archive(&self, store: &Store, located: &Located) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         let locks = store.dialect().locks(located, &Intention::Delete);
-        self.carry(store.root(), &session, Reason::Archived, &locks, &|| {
+        self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
             let mut planned = store.plan_anew(located, &Intention::Delete)?;
             planned.plan.kind = "archive".to_owned();
             planned.plan.title = format!("archive {session}");
@@ -129,7 +129,7 @@ impl Runner {
         intention: &dyn Fn(&boswell_model::Facts) -> Intention,
     ) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        self.carry(store.root(), &session, Reason::Before, &store.dialect().locks(located, like), &|| {
+        self.carry(store.folder()?, &session, Reason::Before, &store.dialect().locks(located, like), &|| {
             let session = store.read(&store.look_again(located)?, Depth::Facts)?;
             store.plan_for(&session, &intention(session.facts()))
         })
@@ -143,7 +143,7 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        let root = dialect.plan_root(store.root(), intention);
+        let root = dialect.plan_root(store.folder()?, intention);
         if !matches!(intention, StoreIntention::Move { .. }) {
             let locks = dialect.store_locks(intention);
             return self.carry(&root, &session, Reason::Before, &locks, &|| store.plan_store(intention));
@@ -162,7 +162,7 @@ impl Runner {
     fn leases(&self, store: &Store, sessions: &[Located]) -> Result<Vec<LockSpec>> {
         let mut leases = Vec::new();
         for located in sessions {
-            let name = format!("{}-{}", store.dialect().name(), located.id);
+            let name = lock_name(&SessionRef::new(store.dialect().name(), &located.id));
             if self.locks.was_taken(&name)? {
                 leases.push(LockSpec::Os { name });
             }

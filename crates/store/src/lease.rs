@@ -26,13 +26,13 @@ pub enum Wait {
     Forever,
 }
 
-/// A lock that is held. Dropping it gives it up.
+/// The lock of a lease while it is held. Dropping it gives it up.
 #[derive(Debug)]
-pub(crate) struct Lease {
+pub(crate) struct LeaseLock {
     _file: Box<dyn DiskFile>,
 }
 
-impl Lease {
+impl LeaseLock {
     /// Takes the lock of that name in `folder`, which is made if it is not there.
     pub(crate) fn take(
         disk: &Arc<dyn Disk>,
@@ -41,7 +41,7 @@ impl Lease {
         wait: Wait,
         (owner, since): (&Owner, Instant),
         what: &str,
-    ) -> Result<Lease> {
+    ) -> Result<LeaseLock> {
         let path = lock_path(folder, name);
         let file = open_lock(disk.as_ref(), folder, &path)?;
         wait_for(disk.as_ref(), file.as_ref(), LockMode::Exclusive, wait)
@@ -49,7 +49,7 @@ impl Lease {
             .then_some(())
             .ok_or_else(|| busy(disk.as_ref(), &path, what))?;
         leave_word(disk.as_ref(), file.as_ref(), owner, since);
-        Ok(Lease { _file: file })
+        Ok(LeaseLock { _file: file })
     }
 }
 

@@ -56,7 +56,7 @@
 //! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a [`Runner`] changes several files as
 //!   one [`Operation`] that can be undone, [`locks`] are those that other agents know.
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails; [`Chance`] is time and
-//!   randomness.
+//!   randomness; a [`LogBackend`] is where lines land when they do not land in files.
 
 #[cfg(feature = "tokio")]
 mod async_writer;
@@ -103,6 +103,7 @@ mod writer;
 #[cfg(feature = "tokio")]
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
+pub use backend::{Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork};
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
 pub use carry_out::CarriedOut;

@@ -98,7 +98,7 @@ impl Store {
     }
 
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
-        self.writing().map_or_else(|_| Arc::new(RealDisk) as Arc<dyn Disk>, |writing| Arc::clone(&writing.disk))
+        self.files().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |files| Arc::clone(&files.disk))
     }
 }
 

@@ -4,17 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Chance, Copies, Depth, Dialect, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step,
-    Visible, by_name, unsupported,
+    Body, Chance, Copies, Depth, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step, Visible,
+    by_name, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, Tip};
 
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::Wait;
-use crate::writer::{Durability, Expect, Named, Opened, Receipt, SessionWriter};
+use crate::opening::Opened;
+use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 use crate::{Session, Store};
 
 impl Store {
@@ -82,23 +83,16 @@ impl Store {
         self.is_free(id)?;
         let lease = self.lease(id, Wait::No)?;
         self.is_free(id)?;
-        let visible = self.root().join(&log.key);
-        let folder = visible.parent().map(Path::to_owned).unwrap_or_else(|| self.root().to_owned());
-        durable::make_folders(writing.disk.as_ref(), &folder)?;
         let answered = || {
             let mut records = log.bytes.split(|byte| *byte == b'\n').filter(|record| !record.is_empty());
             records.any(|record| Draft::new(Body::Native(record.to_vec())).is_answer())
         };
-        let (path, later) = match visible_when {
-            Visible::WithFirstAnswer if !answered() => (pending_name(&visible), Some(visible)),
-            _ => (visible, None),
+        let (key, visible) = match visible_when {
+            Visible::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
+            _ => (log.key, None),
         };
-        durable::create(writing.disk.as_ref(), &path, &log.bytes)?;
-        self.writer_on(
-            id,
-            Opened { path, visible: later, named: Named::JustNow, blobs: self.blobs(), append_lock: None },
-            Some(lease),
-        )
+        writing.logs.create(&key, &log.bytes, &lease)?;
+        self.writer_on(id, Opened { key, visible, just_made: true }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
@@ -133,11 +127,7 @@ impl Store {
         match self.find(id) {
             Ok(located) => self.read(&located, Depth::Facts),
             Err(error) => match self.pending(id)? {
-                Some(path) => {
-                    let reference = SessionRef::new(self.dialect().name(), id);
-                    read_path(self.dialect(), &self.writing()?.disk, &path, &reference, Depth::Facts)
-                        .map(|session| session.with_blobs(self.blobs()))
-                }
+                Some(key) => self.read(&located_at(id, &key, 0), Depth::Facts),
                 None => Err(error),
             },
         }
@@ -195,12 +185,19 @@ impl Store {
             return Err(Error::new(ErrorKind::Internal, "a fork was planned without a log"));
         };
         self.is_valid(&id)?;
+        let beside: Vec<_> = files.collect();
+        if self.files().is_none() && !beside.is_empty() {
+            let what = "have files beside its log where sessions are not files";
+            return Err(unsupported(self.dialect().name(), what, "fork it in a store of files"));
+        }
         let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
-        let writing = self.writing()?;
-        for (key, bytes) in files {
-            let path = self.root().join(key);
-            durable::make_folders(writing.disk.as_ref(), path.parent().unwrap_or(Path::new("")))?;
-            durable::put(writing.disk.as_ref(), &path, &bytes, &writing.chance.hex16())?;
+        if let Some(files) = self.files() {
+            let disk = files.disk.as_ref();
+            for (key, bytes) in beside {
+                let path = self.root().join(key);
+                durable::make_folders(disk, path.parent().unwrap_or(Path::new("")))?;
+                durable::put(disk, &path, &bytes, &self.chance().hex16())?;
+            }
         }
         Ok(writer)
     }
@@ -276,31 +273,17 @@ pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
     i64::from_str_radix(millis, 16).ok().map(Instant::from_millis)
 }
 
-fn pending_name(visible: &Path) -> PathBuf {
-    let name = visible.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    visible.with_file_name(format!(".{name}.pending"))
+fn pending_key(visible: &str) -> String {
+    let (folder, name) = split_key(visible);
+    format!("{folder}.{name}.pending")
 }
 
-/// A log by its path alone.
-pub(crate) fn located_for(path: &Path, size: u64) -> Located {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    Located { key: Some(name.clone()), ..Located::of(name, Framing::Lines, size) }
+/// The folder of a key, with its slash, and the name in it.
+pub(crate) fn split_key(key: &str) -> (&str, &str) {
+    key.split_at(key.rfind('/').map_or(0, |slash| slash + 1))
 }
 
-/// Reads the session whose log is at a path.
-pub(crate) fn read_path(
-    dialect: &'static dyn Dialect,
-    disk: &Arc<dyn Disk>,
-    path: &Path,
-    reference: &SessionRef,
-    depth: Depth,
-) -> Result<Session> {
-    let (backend, located) = by_path(disk, path, reference, 0);
-    Session::read(dialect, &backend, &located, depth)
-}
-
-/// The session whose log is at a path, as a listing of its folder would find it.
-pub(crate) fn by_path(disk: &Arc<dyn Disk>, path: &Path, reference: &SessionRef, size: u64) -> (FsBackend, Located) {
-    let backend = FsBackend::on(Arc::clone(disk), path.parent().unwrap_or(Path::new("")));
-    (backend, Located { id: reference.id.clone(), ..located_for(path, size) })
+/// A log by its key alone.
+pub(crate) fn located_at(id: &str, key: &str, size: u64) -> Located {
+    Located { key: Some(key.to_owned()), ..Located::of(id, Framing::Lines, size) }
 }

@@ -1,16 +1,23 @@
 //! Finds the log of a session that is to be written, and opens it.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::Located;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
-use crate::lease::{AppendLock, Lease, Wait};
-use crate::locks::Owner;
-use crate::native::uuid_v7_time;
-use crate::writer::{Named, Opened, SessionWriter, WriterParts};
+use crate::backend::{Claim, Lease, LogName};
+use crate::lease::Wait;
+use crate::native::{split_key, uuid_v7_time};
+use crate::writer::{SessionWriter, WriterParts};
+
+/// A log as it is handed to a writer: its key, the key that it gets with the first answer, whether we just made it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) key: String,
+    pub(crate) visible: Option<String>,
+    pub(crate) just_made: bool,
+}
 
 impl Store {
     /// Opens a session for writing and takes its lease.
@@ -21,7 +28,7 @@ impl Store {
                 // Looked up again: who held the lease before may have made the log visible while we waited.
                 opened = self.looked_up(id)?.1;
             }
-            self.wait_until_idle(id, &opened.path, wait)?;
+            self.wait_until_idle(id, &self.root().join(&opened.key), wait)?;
             self.writer_on(id, opened, Some(lease))
         })
     }
@@ -45,30 +52,18 @@ impl Store {
         open(&id, opened)
     }
 
-    fn to_open(&self, path: PathBuf, visible: Option<PathBuf>) -> Opened {
-        Opened { path, visible, named: Named::Unknown, blobs: self.blobs(), append_lock: None }
-    }
-
-    /// The log that was last written under a session's append lock, where it was then: its name need not be looked for among those
-    /// of all others.
+    /// The log that was last written in a session, where it was then: its name need not be looked for among those of all others.
     fn remembered(&self, id: &str) -> Option<Opened> {
-        let writing = self.writing().ok()?;
         uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
-        let append_lock = AppendLock::new(&writing.locks, &self.lock_name(id));
-        let (identity, path) = append_lock.remembered(writing.disk.as_ref())?;
-        let name = path.strip_prefix(self.root()).ok()?.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let is_its = name.split_once('_').is_some_and(|(_, named)| named == id);
-        is_its.then(|| Opened {
-            named: Named::Of(identity),
-            append_lock: Some(append_lock),
-            ..self.to_open(path, None)
-        })
+        let key = self.writing().ok()?.logs.remembered(&SessionRef::new(self.dialect().name(), id))?;
+        let is_its = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_').is_some_and(|(_, named)| named == id);
+        is_its.then_some(Opened { key, visible: None, just_made: false })
     }
 
     /// Looks a session's log up by its name.
     fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => Ok((id, self.to_open(self.root().join(key), None))),
+            Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
             Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
             Err(error) => Err(error),
         };
@@ -77,43 +72,47 @@ impl Store {
             return found;
         }
         match self.pending(id)? {
-            Some(path) => {
-                let visible = visible_name(&path);
-                Ok((id.to_owned(), self.to_open(path, Some(visible))))
+            Some(key) => {
+                let visible = Some(visible_key(&key));
+                Ok((id.to_owned(), Opened { key, visible, just_made: false }))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
         }
     }
 
-    pub(crate) fn writer_on(&self, id: &str, mut opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+    pub(crate) fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let parts = WriterParts {
-            dialect: self.dialect(),
-            disk: Arc::clone(&writing.disk),
-            chance: Arc::clone(&writing.chance),
-            reference: SessionRef::new(self.dialect().name(), id),
-            locks: writing.locks.clone(),
-            root: self.root().to_owned(),
-            lock_name: self.lock_name(id),
-            append_lock: opened.append_lock.take(),
-            lease,
+        let reference = SessionRef::new(self.dialect().name(), id);
+        let name = LogName {
+            session: &reference,
+            key: &opened.key,
+            visible: opened.visible.as_deref(),
+            just_made: opened.just_made,
         };
-        SessionWriter::open(parts, opened)
-    }
-
-    fn lock_name(&self, id: &str) -> String {
-        format!("{}-{id}", self.dialect().name())
+        let log = writing.logs.append_to(&name, lease.as_ref())?;
+        SessionWriter::open(WriterParts {
+            dialect: self.dialect(),
+            backend: self.shared_backend(),
+            chance: Arc::clone(&writing.chance),
+            root: self.root().to_owned(),
+            blobs: self.blobs(),
+            reference,
+            log,
+            hidden: opened.visible.is_some(),
+            lease,
+        })
     }
 
     pub(crate) fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let owner = (&Owner::this(writing.program.clone()), writing.chance.now());
-        Lease::take(&writing.disk, &writing.locks, &self.lock_name(id), wait, owner, &format!("session {id}"))
+        let session = &SessionRef::new(self.dialect().name(), id);
+        let now = writing.chance.now();
+        writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
     }
 
-    /// A log that is not visible yet.
-    pub(crate) fn pending(&self, id: &str) -> Result<Option<PathBuf>> {
+    /// The key of a log that is not visible yet.
+    pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
         // The stamp holds no `_`, an id may.
         let is_it = |name: &str| {
             let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
@@ -122,7 +121,7 @@ impl Store {
         for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
             for file in self.backend().list(&folder.key)? {
                 if file.is_file() && is_it(file.name()) {
-                    return Ok(Some(self.root().join(&file.key)));
+                    return Ok(Some(file.key));
                 }
             }
         }
@@ -130,7 +129,7 @@ impl Store {
     }
 }
 
-fn visible_name(pending: &Path) -> PathBuf {
-    let name = pending.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    pending.with_file_name(name.trim_start_matches('.').trim_end_matches(".pending"))
+fn visible_key(pending: &str) -> String {
+    let (folder, name) = split_key(pending);
+    format!("{folder}{}", name.trim_start_matches('.').trim_end_matches(".pending"))
 }

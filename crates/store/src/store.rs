@@ -8,7 +8,7 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
 
-use crate::backend::{Backend, BackendFiles, FsBackend};
+use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
 use crate::session::LookFor;
@@ -35,10 +35,18 @@ pub struct Store {
 /// What a store needs for writing.
 #[derive(Debug, Clone)]
 pub(crate) struct Writing {
-    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) logs: Arc<dyn LogBackend>,
     pub(crate) chance: Arc<dyn Chance>,
-    pub(crate) locks: PathBuf,
     pub(crate) program: String,
+    /// None where sessions are not kept in files.
+    pub(crate) files: Option<WritableFiles>,
+}
+
+/// The disk of a store that keeps its sessions in files, and the folder of its locks.
+#[derive(Debug, Clone)]
+pub(crate) struct WritableFiles {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) locks: PathBuf,
 }
 
 /// What a listing of a store found.
@@ -81,13 +89,47 @@ impl Store {
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
     #[must_use]
     pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
-        self.writing = Some(Writing { disk, chance, locks: locks.into(), program: "boswell".to_owned() });
+        let (locks, root) = (locks.into(), self.root.clone());
+        let found = std::sync::Mutex::default();
+        let logs = FsLogs { disk: Arc::clone(&disk), chance: Arc::clone(&chance), root, locks: locks.clone(), found };
+        let files = Some(WritableFiles { disk, locks });
+        self.writing = Some(Writing { logs: Arc::new(logs), chance, program: "boswell".to_owned(), files });
         self
+    }
+
+    /// Lets the store be written where its sessions are not files: with this clock and these ids. Its backend must show what
+    /// is written there.
+    ///
+    /// Large values stay in the lines, and what goes by a plan is not to be had.
+    #[must_use]
+    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, chance: Arc<dyn Chance>) -> Store {
+        self.writing = Some(Writing { logs, chance, program: "boswell".to_owned(), files: None });
+        self
+    }
+
+    /// The folder of its files, for what changes files.
+    pub(crate) fn folder(&self) -> Result<&Path> {
+        if self.writing.as_ref().is_none_or(|writing| writing.files.is_some()) {
+            return Ok(&self.root);
+        }
+        Err(Error::new(ErrorKind::Unsupported, format!("the sessions of `{}` are not files", self.root.display()))
+            .because("only entries can be added to them")
+            .hinting("say it with an entry: a title, a label, a status, a branch, a fork"))
+    }
+
+    /// The disk of its files, as far as it has one of its own.
+    pub(crate) fn files(&self) -> Option<&WritableFiles> {
+        self.writing.as_ref()?.files.as_ref()
     }
 
     /// Where times and new ids come from.
     pub(crate) fn chance(&self) -> &dyn Chance {
         self.writing.as_ref().map_or(&crate::chance::SystemChance, |writing| writing.chance.as_ref())
+    }
+
+    /// The backend, for those who go on reading.
+    pub(crate) fn shared_backend(&self) -> Arc<dyn Backend> {
+        Arc::clone(&self.backend)
     }
 
     pub(crate) fn writing(&self) -> Result<&Writing> {
@@ -207,10 +249,13 @@ impl Store {
         if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
             return None;
         }
-        let disk = self.writing.as_ref().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |w| Arc::clone(&w.disk));
+        if self.writing.is_some() && self.files().is_none() {
+            return None;
+        }
+        let disk = self.files().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |files| Arc::clone(&files.disk));
         let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
         let blobs = Blobs::new(disk, &self.root, &unique);
-        let home = self.home.as_deref().or_else(|| self.writing.as_ref()?.locks.parent());
+        let home = self.home.as_deref().or_else(|| self.files()?.locks.parent());
         Some(match habit {
             Some(habit) => blobs.of_agent(habit, home),
             None => blobs,

@@ -115,12 +115,3 @@ impl Payloads for Open<'_> {
         self.0.read(at, len).map(Cow::Owned)
     }
 }
-
-/// Records of a log that is in memory.
-pub(crate) struct Bytes<'b>(pub(crate) &'b [u8]);
-
-impl Payloads for Bytes<'_> {
-    fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        self.0.payload(at, len)
-    }
-}

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use boswell_dialect::by_name;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, Open};
-use boswell_store::{Draft, NewSession, Store, Visible, Wait};
+use boswell_store::{Draft, FsBackend, NewSession, Store, Visible, Wait};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
@@ -88,18 +89,29 @@ fn an_entry_without_its_line_end_is_recognised_when_it_is_sent_again() {
 
 #[test]
 fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
-    for call in 1..30 {
+    for (dialect, call) in
+        ["boswell", "pi", "omp", "xcsh"].into_iter().flat_map(|it| (1..30).map(move |call| (it, call)))
+    {
         let disk = CrashDisk::new(6);
-        drop(store(&disk, 1).unwrap().create(session(FIRST)).unwrap());
+        let store = |disk: &CrashDisk, seed| {
+            let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), "/home/b"));
+            let chance = Arc::new(SeededChance::new(seed));
+            Store::on(by_name(dialect).unwrap(), backend, "/home/b").writable(
+                Arc::new(disk.clone()),
+                chance,
+                "/home/locks",
+            )
+        };
+        drop(store(&disk, 1).create(session(FIRST)).unwrap());
         disk.settle();
         disk.lie_on_sync_after(call);
         disk.crash_at(call + 1);
         let draft = || Draft::user("x").with_id("e1");
-        let _ = store(&disk, 2).and_then(|store| store.writer(FIRST, Wait::No)?.append(draft()));
+        let _ = store(&disk, 2).writer(FIRST, Wait::No).and_then(|writer| writer.append(draft()));
         let next = disk.after_kill();
-        store(&next, 3).unwrap().writer(FIRST, Wait::No).unwrap().append(draft()).unwrap();
-        let found = store(&next.after_crash(Keep::Nothing), 4).unwrap().session(FIRST).unwrap();
-        assert!(found.find("e1").is_ok(), "sync {call} failed: an acknowledged entry is gone");
+        store(&next, 3).writer(FIRST, Wait::No).unwrap().append(draft()).unwrap();
+        let found = store(&next.after_crash(Keep::Nothing), 4).session(FIRST).unwrap();
+        assert!(found.find("e1").is_ok(), "{dialect}: sync {call} failed: an acknowledged entry is gone");
     }
 }
 

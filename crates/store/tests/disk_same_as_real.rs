@@ -117,3 +117,30 @@ fn random_calls_show_the_same_on_the_real_disk_and_in_memory() {
     }
     assert!(successes > 4_000, "{successes} of 12000 calls did something");
 }
+
+#[test]
+fn bytes_are_written_again_only_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let crash = CrashDisk::new(1);
+    crash.make_folder(Path::new("d")).unwrap();
+    for (disk, root) in [(&RealDisk as &dyn Disk, folder.path()), (&crash, Path::new("d"))] {
+        let path = root.join("log");
+        let file = disk.open(&path, Open::CreateNew).unwrap();
+        file.append(b"one\ntwo\n").unwrap();
+        let Stat { identity, .. } = file.stat().unwrap();
+        disk.write_again(&path, identity, b"two\n", 4).unwrap();
+        for (bytes, at) in [("two\n", 3), ("tw0\n", 4), ("two\nmore", 4), ("x", 8)] {
+            let refused = disk.write_again(&path, identity, bytes.as_bytes(), at);
+            assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::NotFound), "{bytes:?} at {at}");
+        }
+        let other = root.join("other");
+        disk.open(&other, Open::CreateNew).unwrap().append(b"one\ntwo\n").unwrap();
+        assert!(disk.write_again(&other, identity, b"two\n", 4).is_err(), "another file");
+        let mut there = [0; 16];
+        assert_eq!(
+            (file.read_at(&mut there, 0).unwrap(), &there[..8]),
+            (8, &b"one\ntwo\n"[..]),
+            "nothing else changed"
+        );
+    }
+}

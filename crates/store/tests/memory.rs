@@ -163,5 +163,8 @@ impl Disk for Impatient {
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         RealDisk.sync_folder(path)
     }
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        RealDisk.write_again(path, file, bytes, at)
+    }
     fn pause(&self, _time: Duration) {}
 }

@@ -79,6 +79,9 @@ impl Disk for GatedDisk {
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         self.inner.sync_folder(path)
     }
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        self.inner.write_again(path, file, bytes, at)
+    }
     fn pause(&self, time: Duration) {
         self.inner.pause(time);
     }

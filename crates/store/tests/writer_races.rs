@@ -73,6 +73,10 @@ impl Disk for IntrudedDisk {
         self.inner.sync_folder(path)
     }
 
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        self.inner.write_again(path, file, bytes, at)
+    }
+
     fn pause(&self, time: Duration) {
         self.inner.pause(time);
     }

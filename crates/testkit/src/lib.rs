@@ -9,7 +9,8 @@
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
 //!   counts; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
 //! * [`peer`] is a program of another agent that works beside ours.
-//! * [`rows`] is a backend whose positions are no byte offsets; [`conformance`] is what every backend must do.
+//! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out; [`conformance`] is what every backend
+//!   must do, those of strangers too.
 //! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.

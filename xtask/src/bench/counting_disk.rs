@@ -64,6 +64,10 @@ impl Disk for CountingDisk {
         self.disk.sync_folder(path)
     }
 
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        self.disk.write_again(path, file, bytes, at)
+    }
+
     fn pause(&self, time: Duration) {
         self.disk.pause(time);
     }

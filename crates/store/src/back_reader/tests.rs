@@ -2,12 +2,21 @@
 
 use boswell_dialect::{Draft, NewSession, by_name};
 use boswell_model::json::Json;
-use boswell_model::{Settings, Slot};
+use boswell_model::{Payloads, Settings, Slot};
 use proptest::prelude::*;
 
 use super::*;
 use crate::backend::{Backend, MemoryBackend};
 use crate::{Session, Store};
+
+/// Records of a log that is in memory.
+struct Bytes<'b>(&'b [u8]);
+
+impl Payloads for Bytes<'_> {
+    fn payload(&self, at: u64, len: u64) -> boswell_model::Result<std::borrow::Cow<'_, [u8]>> {
+        self.0.payload(at, len)
+    }
+}
 
 fn own() -> &'static dyn Dialect {
     by_name("boswell").unwrap()
@@ -175,12 +184,12 @@ impl Pen {
 }
 
 fn located(size: usize) -> Located {
-    crate::native::located_for(std::path::Path::new("s.jsonl"), size as u64)
+    crate::native::located_at("s", "s.jsonl", size as u64)
 }
 
 /// All that a context says, in words that do not depend on how much was read.
 fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
-    let payloads = crate::summary::Bytes(bytes);
+    let payloads = Bytes(bytes);
     let view = read.view(&payloads);
     let label = |slot: Slot| read.log.label(slot).into_owned();
     let context = own().context(&view, tip).unwrap();
@@ -200,7 +209,7 @@ fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
 
 fn whole(bytes: &[u8], at: Option<&str>) -> (ReadSession, Option<Tip>) {
     let read = Reader::read(own(), &located(bytes.len()), bytes, Depth::Heads);
-    let payloads = crate::summary::Bytes(bytes);
+    let payloads = Bytes(bytes);
     let tip = match at {
         None => own().tip(&read.view(&payloads)).ok(),
         Some(name) => read.log.find(name).map(Tip::At),

@@ -19,6 +19,9 @@ use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
 /// How much of a file is asked for at once while lines go by.
 const CHUNK: usize = 1 << 18;
 
+/// The same for the first time.
+const FIRST_CHUNK: usize = 1 << 13;
+
 /// How much is read at once for one who asks for one record after the other.
 const AHEAD: usize = 1 << 17;
 
@@ -42,16 +45,21 @@ impl FsBackend {
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
-        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + key.len() + 2);
-        path.push(&self.root);
-        for part in key.split('/').filter(|part| !part.is_empty()) {
-            if part == ".." || part == "." || part.contains('\0') || (cfg!(windows) && part.contains(['\\', ':'])) {
-                return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
-            }
-            path.push(part);
-        }
-        Ok(path)
+        path_below(&self.root, key)
     }
+}
+
+/// The path of a key, which never leaves the root.
+pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
+    let mut path = PathBuf::with_capacity(root.as_os_str().len() + key.len() + 2);
+    path.push(root);
+    for part in key.split('/').filter(|part| !part.is_empty()) {
+        if part == ".." || part == "." || part.contains('\0') || (cfg!(windows) && part.contains(['\\', ':'])) {
+            return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
+        }
+        path.push(part);
+    }
+    Ok(path)
 }
 
 impl Backend for FsBackend {
@@ -79,8 +87,8 @@ impl Backend for FsBackend {
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let path = self.path(key)?;
         match self.disk.open(&path, Open::Read) {
-            Ok(file) if is_packed(key) => self.unpacked(FsObject { file, path, ahead: RefCell::default() }),
-            Ok(file) => Ok(Box::new(FsObject { file, path, ahead: RefCell::default() })),
+            Ok(file) if is_packed(key) => self.unpacked(FsObject::new(file.into(), path)),
+            Ok(file) => Ok(Box::new(FsObject::new(file.into(), path))),
             Err(error) => Err(self.cannot_open(&path, error)),
         }
     }
@@ -128,8 +136,8 @@ fn info(key: String, stat: &Stat) -> FileInfo {
 }
 
 #[derive(Debug)]
-struct FsObject {
-    file: Box<dyn DiskFile>,
+pub(super) struct FsObject {
+    file: Arc<dyn DiskFile>,
     path: PathBuf,
     ahead: RefCell<Ahead>,
 }
@@ -169,6 +177,10 @@ impl Ahead {
 }
 
 impl FsObject {
+    pub(super) fn new(file: Arc<dyn DiskFile>, path: PathBuf) -> FsObject {
+        FsObject { file, path, ahead: RefCell::default() }
+    }
+
     fn fault(&self, error: io::Error) -> Error {
         Error::io(self.path.display(), "read", error)
     }
@@ -202,7 +214,8 @@ impl ObjectReader for FsObject {
 
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
-        let mut buffer = vec![0; CHUNK];
+        // Who follows a log asks for a few lines at a time.
+        let mut buffer = vec![0; FIRST_CHUNK];
         let mut at = from;
         loop {
             let done = self.fill(at, &mut buffer)?;
@@ -211,6 +224,7 @@ impl ObjectReader for FsObject {
             if done < buffer.len() {
                 break;
             }
+            buffer.resize(CHUNK, 0);
         }
         lines.finish(sink);
         Ok(at)

@@ -3,7 +3,10 @@
 //! A backend keeps objects under keys and knows how records stand in them: a file holds them as lines, a table would
 //! hold them as rows. Positions are opaque numbers that grow with the log: byte offsets here, sequence numbers there.
 
+mod file_appender;
 mod fs;
+mod fs_logs;
+mod logs;
 mod memory;
 mod packed;
 mod vault;
@@ -12,6 +15,8 @@ use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
+pub(crate) use fs_logs::{FsLogs, lock_name};
+pub use logs::{Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork};
 pub use memory::MemoryBackend;
 pub use packed::is_packed;
 pub(crate) use vault::VaultBackend;

@@ -170,8 +170,8 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
-    fn pause(&self, _time: Duration) {
-        std::thread::yield_now();
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 }
 

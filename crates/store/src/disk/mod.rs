@@ -109,11 +109,9 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes bytes that stand in a file once more where they stand, if the path still leads to that file. A sync that comes
-    /// after it covers them, also where the system took them for synced and they were not.
-    fn write_again(&self, _path: &Path, _file: (u64, u64), _bytes: &[u8], _at: u64) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
+    /// Writes bytes that stand in a file once more where they stand, if the path still leads to that file and they still
+    /// stand there. A sync that comes after it covers them, also where the system took them for synced and they were not.
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()>;
 
     /// Processes other than this one that have the file open for writing, as far as the system tells.
     fn writers_of(&self, _file: (u64, u64)) -> Vec<u32> {
@@ -140,7 +138,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Lets time pass. A disk in memory need not wait.
+    /// Lets time pass. A disk in a test may have a time of its own.
     fn pause(&self, time: Duration);
 }
 

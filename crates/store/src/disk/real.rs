@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind};
+use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind, read_full};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -96,16 +96,17 @@ impl Disk for RealDisk {
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
-    #[cfg(unix)]
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        use std::os::unix::fs::{FileExt, MetadataExt};
         // Not the handle that appends: on some systems that appends wherever it is told to write.
-        let opened = open_carefully(OpenOptions::new().write(true), path, Open::Append)?;
-        let meta = opened.metadata()?;
-        if !meta.is_file() || (meta.dev(), meta.ino()) != file {
+        let opened = RealFile(open_carefully(OpenOptions::new().read(true).write(true), path, Open::Append)?);
+        let there = opened.stat()?;
+        let mut now = vec![0; bytes.len()];
+        // Agents that rewrite their files take no lock: what is written over must be what it was a moment ago.
+        let same = there.kind == StatKind::File && there.identity == file;
+        if !same || read_full(&opened, &mut now, at)? < now.len() || now != bytes {
             return Err(io::ErrorKind::NotFound.into());
         }
-        opened.write_all_at(bytes, at)
+        opened.write_at(bytes, at)
     }
 
     #[cfg(target_os = "linux")]
@@ -185,6 +186,19 @@ fn open_carefully(options: &mut OpenOptions, path: &Path, _how: Open) -> io::Res
 
 #[derive(Debug)]
 struct RealFile(File);
+
+impl RealFile {
+    /// Writes at a position; the file must not have been opened for appending.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, at);
+        #[cfg(windows)]
+        return match std::os::windows::fs::FileExt::seek_write(&self.0, bytes, at)? {
+            all if all == bytes.len() => Ok(()),
+            _ => Err(io::ErrorKind::WriteZero.into()),
+        };
+    }
+}
 
 impl DiskFile for RealFile {
     fn stat(&self) -> io::Result<Stat> {

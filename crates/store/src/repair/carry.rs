@@ -94,7 +94,7 @@ impl Runner {
     ) -> Result<Operation> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         let locks: Vec<LockSpec> = store.dialect().locks(located, &Intention::Repair);
-        let start = Start { root: store.root(), session: &session, reason: Reason::Before, undoes: None, locks };
+        let start = Start { root: store.folder()?, session: &session, reason: Reason::Before, undoes: None, locks };
         self.operate(&start, || {
             let located = store.look_again(located)?;
             let log = located.key.as_ref().map(|key| store.root().join(key));

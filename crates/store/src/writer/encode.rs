@@ -1,7 +1,5 @@
 //! Drafts become lines of the log.
 
-use std::sync::Arc;
-
 use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
@@ -10,13 +8,11 @@ use super::known::KnownIds;
 use super::state::State;
 use super::tail::stated;
 use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
-use crate::disk::{Disk, read_full};
 
 /// What drafts are written with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
     pub(super) dialect: &'static dyn Dialect,
-    pub(super) disk: &'a dyn Disk,
     pub(super) chance: &'a dyn Chance,
 }
 
@@ -59,18 +55,17 @@ impl State {
     fn known(&mut self, dialect: &dyn Dialect) -> Result<&mut KnownIds> {
         let loaded = match self.known.take() {
             Some(known) => known,
-            None => KnownIds::load(dialect, self.file.as_ref(), self.end)
-                .map_err(|error| Error::io(self.path.display(), "read", error))?,
+            None => KnownIds::load(dialect, self.log.reader()?.as_ref())?,
         };
         Ok(self.known.insert(loaded))
     }
 
-    /// Encodes a draft behind those of the batch. One that stands in the log already is written over itself.
+    /// Encodes a draft behind those of the batch, unless it stands in the log already.
     pub(super) fn encode(&mut self, with: With<'_>, draft: &Draft, batch: &mut Batch) -> Result<()> {
         if let Some(id) = &draft.id
             && self.is_written(with.dialect, id, draft, batch)?
         {
-            self.write_again(with.disk, id)?;
+            self.renew(id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -80,7 +75,7 @@ impl State {
 
     /// Encodes a draft under an id that is free.
     pub(super) fn encode_as(&mut self, with: With<'_>, draft: &Draft, id: &str, batch: &mut Batch) -> Result<()> {
-        let With { dialect, disk, chance } = with;
+        let With { dialect, chance } = with;
         self.names_exist(dialect, draft, batch)?;
         let parent = self.above(dialect, draft, batch)?;
         let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
@@ -105,14 +100,14 @@ impl State {
         if let Some(id) = own_id.as_deref()
             && self.is_written(dialect, id, draft, batch)?
         {
-            self.write_again(disk, id)?;
+            self.renew(id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
         if let Some(above) = above.filter(|_| moved) {
             self.exists(dialect, &above, batch)?;
         }
-        let start = batch.bytes.len() as u64;
+        let start = batch.bytes.len();
         if batch.bytes.is_empty() {
             // Most batches are of one entry, which need not be copied.
             batch.bytes = record;
@@ -122,7 +117,7 @@ impl State {
         batch.bytes.push(b'\n');
         let id = own_id.unwrap_or_else(|| id.to_owned());
         batch.tip = Some(id.clone());
-        batch.entries.push(Encoded { id, start, end: batch.bytes.len() as u64, deduplicated: false });
+        batch.entries.push(Encoded { id, line: start..batch.bytes.len(), deduplicated: false });
         Ok(())
     }
 
@@ -157,31 +152,22 @@ impl State {
         if batch.has(id) {
             return Err(conflict());
         }
-        let (file, large) = (Arc::clone(&self.file), self.blobs.clone());
-        let known = self.known(dialect)?;
-        if !known.has(id) {
+        if !self.known(dialect)?.has(id) {
             return Ok(false);
         }
-        if known.same(dialect, file.as_ref(), id, draft, large.as_ref())? { Ok(true) } else { Err(conflict()) }
+        let (log, large) = (self.log.reader()?, self.blobs.clone());
+        if self.known(dialect)?.same(dialect, log.as_ref(), id, draft, large.as_ref())? {
+            Ok(true)
+        } else {
+            Err(conflict())
+        }
     }
 
-    /// Writes an entry over itself, so that the next sync covers it.
-    ///
-    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
-    /// then shows bytes that are not on disk, and takes them for synced. Only in our own sessions: in those of agents, who take
-    /// no lock, something else may stand there by now.
-    fn write_again(&mut self, disk: &dyn Disk, id: &str) -> Result<()> {
-        let place = self.known.as_ref().and_then(|known| known.place(id));
-        let Some((at, len)) = place.filter(|_| self.blobs.is_some()) else { return Ok(()) };
-        // With the line end, if it has one already.
-        let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.unread(error))?;
-        bytes.truncate(done);
-        match disk.write_again(&self.path, self.identity, &bytes, at) {
-            Err(error) if error.kind() == std::io::ErrorKind::Unsupported => return Ok(()),
-            written => written.map_err(|error| Error::io(self.path.display(), "write to", error))?,
+    /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have died before its own.
+    fn renew(&mut self, id: &str) -> Result<()> {
+        if let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) {
+            self.renewed |= self.log.renew(at, len)?;
         }
-        self.rewritten = true;
         Ok(())
     }
 }

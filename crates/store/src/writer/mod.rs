@@ -2,7 +2,8 @@
 //!
 //! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
 //! written until then. What comes meanwhile is queued and written at once when that sync is done. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
-//! the error names it, and the next writer copies the log to a new file before it acknowledges anything.
+//! the error names it, and the next writer copies the log to a new file before it acknowledges anything. Where lines land, and how
+//! they become durable, is the affair of a [`LogAppender`](crate::LogAppender): here are entries and receipts.
 
 mod batch;
 mod encode;
@@ -19,18 +20,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Chance, Depth, Dialect, Draft};
+use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use encode::With;
-pub(crate) use opening::{Named, Opened};
 use queue::Place;
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
-use state::{Look, State};
+use state::State;
 
-use crate::disk::Disk;
-use crate::lease::{AppendLock, Lease, doubt_path};
+use crate::backend::{Backend, Lease, OpenLog};
+use crate::blobs::Blobs;
 
 /// How often threads of one writer hand the append lock to each other before others get it.
 const TURNS: u32 = 64;
@@ -47,11 +47,9 @@ pub struct SessionWriter {
 #[derive(Debug)]
 struct Inner {
     dialect: &'static dyn Dialect,
-    disk: Arc<dyn Disk>,
+    backend: Arc<dyn Backend>,
     chance: Arc<dyn Chance>,
     reference: SessionRef,
-    append_lock: AppendLock,
-    doubt: PathBuf,
     root: PathBuf,
     state: Mutex<State>,
     /// How many threads want to write next.
@@ -75,33 +73,31 @@ pub struct Ticket {
 #[derive(Debug)]
 pub(crate) struct WriterParts {
     pub(crate) dialect: &'static dyn Dialect,
-    pub(crate) disk: Arc<dyn Disk>,
+    /// Shows what is written.
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) chance: Arc<dyn Chance>,
     pub(crate) reference: SessionRef,
-    pub(crate) locks: PathBuf,
-    /// The folder of the store: names below it, and its own, are made durable with the first receipt.
+    /// How people name the place of the store.
     pub(crate) root: PathBuf,
-    pub(crate) lock_name: String,
-    /// The append lock of that name, if it was looked at already.
-    pub(crate) append_lock: Option<AppendLock>,
+    /// Where large values go; none where the format keeps them in the log.
+    pub(crate) blobs: Option<Blobs>,
+    pub(crate) log: OpenLog,
+    /// Whether the first answer will make it visible.
+    pub(crate) hidden: bool,
     /// None for one who only adds what does not move the leaf.
     pub(crate) lease: Option<Lease>,
 }
 
 impl SessionWriter {
-    /// Opens the log for writing. A log in doubt is copied first.
-    pub(crate) fn open(parts: WriterParts, opened: Opened) -> Result<SessionWriter> {
-        let WriterParts { dialect, disk, chance, reference, locks, root, lock_name, append_lock, lease } = parts;
-        let doubt = doubt_path(&locks, &lock_name);
-        let append_lock = append_lock.unwrap_or_else(|| AppendLock::new(&locks, &lock_name));
-        let state = State::open(dialect, &disk, chance.as_ref(), opened, (&reference.id, &doubt), &append_lock)?;
+    /// Writes to a log that was opened.
+    pub(crate) fn open(parts: WriterParts) -> Result<SessionWriter> {
+        let WriterParts { dialect, backend, chance, reference, root, blobs, log, hidden, lease } = parts;
+        let state = State::open(dialect, &reference.id, log, hidden, blobs)?;
         let inner = Inner {
             dialect,
-            disk,
+            backend,
             chance,
             reference,
-            append_lock,
-            doubt,
             root,
             state: Mutex::new(state),
             wanting: AtomicUsize::new(0),
@@ -117,7 +113,7 @@ impl SessionWriter {
 
     /// Where its log is.
     pub fn path(&self) -> PathBuf {
-        self.inner.lock().path.clone()
+        self.inner.root.join(self.inner.lock().log.key())
     }
 
     /// Appends one entry and returns when it is durable on this machine's disk.
@@ -187,24 +183,23 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let (path, blobs) = {
-            let state = self.inner.lock_with_all_written()?;
-            (state.path.clone(), state.blobs.clone())
-        };
+        let (located, blobs) = self.located()?;
         let inner = &self.inner;
-        let session = crate::native::read_path(inner.dialect, &inner.disk, &path, &inner.reference, Depth::Facts)?;
+        let session = crate::Session::read(inner.dialect, inner.backend.as_ref(), &located, Depth::Facts)?;
         Ok(session.with_blobs(blobs))
     }
 
     /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
     pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
-        let (path, end, blobs) = {
-            let state = self.inner.lock_with_all_written()?;
-            (state.path.clone(), state.end, state.blobs.clone())
-        };
-        let (backend, located) = crate::native::by_path(&self.inner.disk, &path, &self.inner.reference, end);
-        let (session, tip) = crate::Session::read_for_context(self.inner.dialect, &backend, &located, at)?;
+        let (located, blobs) = self.located()?;
+        let inner = &self.inner;
+        let (session, tip) = crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
         Ok((session.with_blobs(blobs), tip))
+    }
+
+    fn located(&self) -> Result<(Located, Option<Blobs>)> {
+        let state = self.inner.lock_with_all_written()?;
+        Ok((crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end), state.blobs.clone()))
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
@@ -214,7 +209,7 @@ impl SessionWriter {
 
     /// How often a writer without a lock got between us and our own line.
     pub fn races(&self) -> u64 {
-        self.inner.lock().races
+        self.inner.lock().log.races()
     }
 
     /// Ends the session: its status becomes what came of it, everything is durable, the lease is given up.
@@ -260,7 +255,7 @@ impl Inner {
     }
 
     fn with(&self) -> With<'_> {
-        With { dialect: self.dialect, disk: self.disk.as_ref(), chance: self.chance.as_ref() }
+        With { dialect: self.dialect, chance: self.chance.as_ref() }
     }
 
     /// Writes drafts, or queues one that may wait for the sync that is under way.
@@ -279,9 +274,8 @@ impl Inner {
             let written = Written { entry: queued.id, revision: 0, deduplicated: false };
             return Ok((vec![written], Some(queued.place)));
         }
-        let look = if durability == Durability::Os { Look::Doubt } else { Look::Path };
-        let written =
-            self.with_append_lock(state, look, |state, look| state.append(self.with(), &drafts, expect, look))?;
+        let with = self.with();
+        let written = state.in_turn(with, |state| state.append(with, &drafts, expect))?;
         Ok((written, None))
     }
 
@@ -290,10 +284,8 @@ impl Inner {
         if state.queue.is_empty() {
             return Ok(());
         }
-        let outcome = self.with_append_lock(state, Look::Path, |state, look| {
-            state.catch_up(self.with(), look)?;
-            state.write_queue(self.with())
-        });
+        let with = self.with();
+        let outcome = state.in_turn(with, |state| state.write_queue(with));
         if let Err(error) = &outcome {
             state.give_up_queue(error);
         }
@@ -301,31 +293,14 @@ impl Inner {
         outcome
     }
 
-    fn with_append_lock<T>(
-        &self,
-        state: &mut State,
-        look: Look,
-        write: impl FnOnce(&mut State, Look) -> Result<T>,
-    ) -> Result<T> {
-        let handed_over = state.append_lock.is_some();
-        if !handed_over {
-            state.append_lock = Some(self.append_lock.hold(self.disk.as_ref())?);
-        }
-        let outcome = write(state, if handed_over { Look::Length } else { look });
-        if outcome.is_err() {
-            self.note_doubt(state);
-        }
-        outcome
-    }
-
-    /// Gives the append lock up, unless another thread of this writer wants to write next: then it is handed over, a limited
-    /// number of times, so that other processes get their turn.
+    /// Ends the turn to write, unless another thread of this writer wants to write next: then it is handed over, a limited
+    /// number of times, so that other processes get theirs.
     fn let_others_write(&self, state: &mut State, failed: bool) {
         state.turns += 1;
         let hand_over = !failed && state.turns < TURNS && self.wanting.load(Ordering::SeqCst) > 0;
-        if !hand_over && let Some(held) = state.append_lock.take() {
+        if !hand_over {
             state.turns = 0;
-            self.append_lock.release(held);
+            state.log.finish();
         }
     }
 }

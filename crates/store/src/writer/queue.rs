@@ -12,7 +12,9 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::batch::Batch;
 use super::encode::With;
+use super::receipt::Written;
 use super::state::State;
+use crate::backend::{Attempt, Refused};
 
 /// Entries that are encoded and not written. There are some only while somebody syncs.
 #[derive(Debug, Default)]
@@ -87,22 +89,36 @@ impl State {
 
     fn can_wait(&self, with: With<'_>, draft: &Draft) -> bool {
         let looks_up = matches!(draft.body, Body::Native(_) | Body::Label { .. } | Body::Compaction { .. });
-        let publishes = self.visible.is_some() && draft.is_answer();
+        let publishes = self.hidden && draft.is_answer();
         draft.id.is_none() && draft.parent == Parent::Tip && !looks_up && !publishes && !with.dialect.hangs_by_view()
     }
 
-    /// Writes what was queued, in one write. Called with the append lock held, when what others added was taken note of.
-    pub(super) fn write_queue(&mut self, with: With<'_>) -> Result<()> {
+    /// Writes what was queued, in one write. Called in a turn, when what others added was taken note of.
+    pub(super) fn write_queue(&mut self, with: With<'_>) -> Attempt<()> {
         if self.queue.is_empty() {
             return Ok(());
         }
-        let Queue { drafts, batch, below, landing } = std::mem::take(&mut self.queue);
-        let batch = if below == self.tail.tip { Ok(batch) } else { self.encode_anew(with, &drafts, &batch) };
-        let written = batch.and_then(|batch| self.write_batch(with.dialect, batch, self.given));
+        let mut queue = std::mem::take(&mut self.queue);
+        let written = self.write_queued(with, &mut queue);
+        let landed = match &written {
+            Err(Refused::Moved) => {
+                self.queue = queue;
+                return Err(Refused::Moved);
+            }
+            Ok(written) => Ok(written.iter().map(|it| it.revision).collect()),
+            Err(Refused::Over(error) | Refused::Failed(error)) => Err((error.kind(), error.to_string())),
+        };
         self.written = self.given;
-        let landed = written.as_ref().map(|written| written.iter().map(|it| it.revision).collect());
-        let _ = landing.0.set(landed.map_err(|error| (error.kind(), error.to_string())));
+        let _ = queue.landing.0.set(landed);
         written.map(drop)
+    }
+
+    fn write_queued(&mut self, with: With<'_>, queue: &mut Queue) -> Attempt<Vec<Written>> {
+        if queue.below != self.tail.tip {
+            queue.batch = self.encode_anew(with, &queue.drafts, &queue.batch)?;
+            queue.below = self.tail.tip.clone();
+        }
+        self.write_batch(with.dialect, &queue.batch, self.given)
     }
 
     /// Others added entries meanwhile: what was to hang below the tip hangs below theirs now.
@@ -119,7 +135,7 @@ impl State {
         let Queue { batch, landing, .. } = std::mem::take(&mut self.queue);
         self.written = self.given;
         if self.usable_for_sync().is_err() {
-            self.doubt_for_good(batch);
+            self.doubt_for_good(&batch);
         }
         let _ = landing.0.set(Err((why.kind(), why.to_string())));
     }

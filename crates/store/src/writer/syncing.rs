@@ -1,14 +1,12 @@
 //! Waiting for the disk: one thread syncs, the others are told.
 
-use std::path::Path;
-use std::sync::{Arc, MutexGuard};
+use std::sync::MutexGuard;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::Result;
 
 use super::Inner;
 use super::state::State;
 use super::waiting::Woken;
-use crate::disk::{Disk, durable};
 
 impl Inner {
     /// Returns when the append of that number is durable, and all before it. The first who waits syncs for all.
@@ -16,7 +14,7 @@ impl Inner {
         let mut led = false;
         loop {
             let mut state = self.lock();
-            let settled = state.synced >= number && state.named;
+            let settled = state.synced >= number;
             let outcome = if settled { Ok(()) } else { state.usable_for_sync() };
             if settled || outcome.is_err() {
                 // Who has just synced told the others already.
@@ -39,28 +37,21 @@ impl Inner {
     /// Syncs what was written until now, writes what was queued meanwhile, and tells those who wait.
     fn sync<'s>(&'s self, mut state: MutexGuard<'s, State>) {
         state.syncing = true;
-        let target = (state.written, state.end);
-        let (file, path, named) = (Arc::clone(&state.file), state.path.clone(), state.named);
+        let (target, work) = ((state.written, state.end), state.log.sync());
         drop(state);
-        let mut result = file.sync().map_err(|error| Error::io(path.display(), "sync", error));
-        if result.is_ok() && !named {
-            result = sync_names(self.disk.as_ref(), &path, &self.root);
-        }
+        let outcome = work.map_or(Ok(()), |work| work());
         let mut state = self.lock();
-        // What was synced in a file that nobody finds any more is not kept.
-        let disk = self.disk.as_ref();
-        match result.and_then(|()| state.nobody_doubts(disk)).and_then(|()| state.still_there(disk)) {
-            Ok(_) => {
-                state.settled(target, &path);
-                if !named {
-                    self.append_lock.remember_name(disk, state.identity, &path);
+        match state.log.synced(outcome) {
+            Ok(covers_all) => {
+                // If not, something changed meanwhile, and one more is needed.
+                if covers_all {
+                    state.settled(target);
                 }
                 // Its entries are told if it fails.
                 let _ = self.write_queue(&mut state);
             }
             Err(error) => {
                 state.latch(&error);
-                self.note_doubt(&state);
                 state.give_up_queue(&error);
             }
         }
@@ -68,14 +59,6 @@ impl Inner {
         let woken = state.tell_waiting();
         drop(state);
         woken.wake();
-    }
-
-    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything.
-    pub(super) fn note_doubt(&self, state: &State) {
-        if state.is_in_doubt() {
-            // Best effort: on a dead disk nothing more can be said.
-            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
-        }
     }
 }
 
@@ -85,21 +68,4 @@ fn pass_on(mut state: MutexGuard<'_, State>, outcome: Result<()>) -> Result<()> 
     drop(state);
     woken.wake();
     outcome
-}
-
-/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
-fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
-    let mut at = path;
-    loop {
-        let synced = durable::sync_parent(disk, at);
-        if at == root {
-            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
-            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
-        }
-        synced?;
-        match at.parent().filter(|parent| parent.starts_with(root)) {
-            Some(parent) => at = parent,
-            None => return Ok(()),
-        }
-    }
 }

@@ -218,6 +218,9 @@ impl Disk for Thief {
     fn sync_folder(&self, path: &Path) -> std::io::Result<()> {
         RealDisk.sync_folder(path)
     }
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> std::io::Result<()> {
+        RealDisk.write_again(path, file, bytes, at)
+    }
     fn pause(&self, time: std::time::Duration) {
         RealDisk.pause(time);
     }

@@ -157,6 +157,9 @@ impl Disk for FailingDisk {
     fn sync_folder(&self, _path: &Path) -> io::Result<()> {
         self.0.call(|| Ok(()))
     }
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        self.0.call(|| RealDisk.write_again(path, file, bytes, at))
+    }
     fn pause(&self, _time: Duration) {}
 }
 

@@ -67,6 +67,10 @@ impl Disk for CountingDisk {
         RealDisk.sync_folder(path)
     }
 
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        RealDisk.write_again(path, file, bytes, at)
+    }
+
     fn pause(&self, time: Duration) {
         RealDisk.pause(time);
     }

@@ -144,7 +144,9 @@ impl Disk for CrashDisk {
         let mut state = self.lock();
         state.switches.change()?;
         let node = state.must_find(path)?;
-        if state.stat(node)?.identity != file {
+        let (same, from) = (state.stat(node)?.identity == file, usize::try_from(at).unwrap_or(usize::MAX));
+        let there = state.node(node)?.live.bytes.get(from..from.saturating_add(bytes.len()));
+        if !same || there != Some(bytes) {
             return Err(ErrorKind::NotFound.into());
         }
         let now = state.tick();
@@ -154,6 +156,8 @@ impl Disk for CrashDisk {
 
     fn pause(&self, time: Duration) {
         self.lock().now += i128::try_from(time.as_nanos()).unwrap_or(0);
+        // Its time flies, but who waits for another thread must let it run.
+        std::thread::sleep(time / 100);
     }
 }
 

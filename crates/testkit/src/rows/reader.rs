@@ -1,65 +1,24 @@
-//! A backend whose logs are rows: a position is a sequence number, not a byte offset.
-//!
-//! It keeps the traits honest for a table of records keyed by (session, sequence). Logs are what ends with `.jsonl`; other
-//! objects are bytes, as they would be in an object store. A log's lines become rows with their line ends; the first row has the
-//! number 1, so nothing can rely on a log starting at position 0. Reading from a number runs on into the rows after it.
+//! Reads logs that are rows, and objects that are not.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use boswell_dialect::{FileInfo, Files, MemoryFiles};
-use boswell_model::{Instant, Line, Result};
-use boswell_store::{Backend, ObjectReader};
+use boswell_model::{Line, Result};
+use boswell_store::ObjectReader;
 
-/// Objects in rows, in memory.
-#[derive(Clone, Debug, Default)]
-pub struct RowBackend {
-    /// Names, times and sizes, and the objects that are no logs.
-    files: MemoryFiles,
-    logs: BTreeMap<String, Arc<[Vec<u8>]>>,
-}
-
-impl RowBackend {
-    /// Puts an object; a log is taken apart into its rows.
-    pub fn put(&mut self, key: &str, bytes: &[u8], modified: Option<Instant>) {
-        self.files.put(key, bytes, modified);
-        if key.ends_with(".jsonl") {
-            let rows = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
-            self.logs.insert(key.to_owned(), rows);
-        }
-    }
-}
-
-impl Backend for RowBackend {
-    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        self.files.list(folder)
-    }
-
-    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
-        self.files.stat(key)
-    }
-
-    fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
-        match self.logs.get(key) {
-            Some(rows) => Ok(Box::new(Rows { rows: Arc::clone(rows) })),
-            None => Ok(Box::new(Bytes { bytes: self.files.read(key, 0, usize::MAX)? })),
-        }
-    }
-
-    fn describe(&self, key: &str) -> String {
-        format!("rows:{key}")
-    }
-}
-
+/// The rows of a log as they were when it was opened.
 #[derive(Debug)]
-struct Rows {
-    rows: Arc<[Vec<u8>]>,
+pub(super) struct Rows {
+    rows: Vec<Arc<[u8]>>,
 }
 
 impl Rows {
+    pub(super) fn new(rows: Vec<Arc<[u8]>>) -> Rows {
+        Rows { rows }
+    }
+
     /// The rows from a sequence number on, each with its own.
     fn from(&self, at: u64) -> impl Iterator<Item = (u64, &[u8])> {
-        let all = (1..).zip(self.rows.iter().map(Vec::as_slice));
+        let all = (1..).zip(self.rows.iter().map(AsRef::as_ref));
         all.skip_while(move |(sequence, _)| *sequence < at)
     }
 }
@@ -124,8 +83,14 @@ impl ObjectReader for Rows {
 
 /// An object that is no log.
 #[derive(Debug)]
-struct Bytes {
+pub(super) struct Bytes {
     bytes: Vec<u8>,
+}
+
+impl Bytes {
+    pub(super) fn new(bytes: Vec<u8>) -> Bytes {
+        Bytes { bytes }
+    }
 }
 
 impl ObjectReader for Bytes {

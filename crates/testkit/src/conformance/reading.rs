@@ -1,7 +1,4 @@
-//! What every backend must do, as tests that a stranger's backend can run too.
-//!
-//! Each function takes a way to make a backend that holds given objects and stops the test at the first broken promise. None of
-//! them assumes that a position is a byte offset.
+//! What reading promises.
 
 use std::sync::Arc;
 
@@ -9,6 +6,7 @@ use boswell_dialect::{Depth, Dialect, Located, by_name};
 use boswell_model::{Error, ErrorKind, Slot};
 use boswell_store::{Backend, Session, Store, check};
 
+use super::ok;
 use crate::Files;
 use crate::make::pi;
 
@@ -199,9 +197,4 @@ fn seen(session: &Session) -> Vec<String> {
     seen.push(format!("{} of {}", report.reachable, report.total));
     seen.extend(report.problems.iter().map(|problem| format!("{problem:?}")));
     seen
-}
-
-#[expect(clippy::panic, reason = "a conformance test stops at the first broken promise")]
-fn ok<T>(result: Result<T, Error>) -> T {
-    result.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -14,7 +14,7 @@ use boswell_testkit::rows::RowBackend;
 type Objects = [(String, Vec<u8>)];
 
 fn rows(objects: &Objects) -> Arc<dyn Backend> {
-    let mut backend = RowBackend::default();
+    let backend = RowBackend::default();
     objects.iter().for_each(|(key, bytes)| backend.put(key, bytes, None));
     Arc::new(backend)
 }

@@ -1,0 +1,317 @@
+//! A log in a file that is open for adding to it.
+//!
+//! Those who take the append lock wait for each other. Agents take none: whoever replaced or cut the file is noticed before
+//! a write, and who wrote at the same moment after it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::ObjectReader;
+use super::fs::{FsObject, path_below};
+use super::fs_logs::{FsLogs, Remembered, lock_name};
+use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
+use crate::disk::{Disk, DiskFile, Open, durable, read_full};
+use crate::lease::{AppendLock, Held, doubt_path};
+
+/// How often we write again when others write into our lines.
+const RACES: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct FileAppender {
+    disk: Arc<dyn Disk>,
+    root: Arc<Path>,
+    file: Arc<dyn DiskFile>,
+    /// Which file it is, whatever its path leads to.
+    identity: (u64, u64),
+    place: Place,
+    /// Where it will be seen.
+    visible: Option<Place>,
+    append_lock: AppendLock,
+    /// Stands there when a sync of somebody failed.
+    doubt: PathBuf,
+    turn: Option<Held>,
+    /// Whether the name is durable.
+    named: bool,
+    /// The path that is being synced.
+    syncing: Option<Arc<Path>>,
+    races: u64,
+}
+
+/// Where a log is, in words of the store and of the disk.
+#[derive(Debug, Clone)]
+struct Place {
+    key: String,
+    path: Arc<Path>,
+}
+
+impl FileAppender {
+    /// Opens a log, and says where it ends. One in doubt is copied first.
+    pub(super) fn open(logs: &FsLogs, name: &LogName<'_>) -> Result<(FileAppender, u64)> {
+        let disk = logs.disk.as_ref();
+        let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
+        let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
+        let lock = lock_name(name.session);
+        let doubt = doubt_path(&logs.locks, &lock);
+        // The file that is known to be durable under this name, if somebody looked already.
+        let (append_lock, known) = match logs.take_remembered(&place.path) {
+            Some(Remembered { append_lock, identity, .. }) => (append_lock, Some(identity)),
+            None => (AppendLock::new(&logs.locks, &lock), None),
+        };
+        logs.settle_doubt(&place.path, &doubt, &append_lock)?;
+        let (file, stat) =
+            disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
+        if name.just_made {
+            append_lock.remember_name(disk, stat.identity, &place.path);
+        }
+        let named =
+            name.just_made || known == Some(stat.identity) || append_lock.knows_name(disk, stat.identity, &place.path);
+        let appender = FileAppender {
+            disk: Arc::clone(&logs.disk),
+            root: logs.root.as_path().into(),
+            file: file.into(),
+            identity: stat.identity,
+            named,
+            place,
+            visible,
+            append_lock,
+            doubt,
+            turn: None,
+            syncing: None,
+            races: 0,
+        };
+        Ok((appender, stat.len))
+    }
+
+    fn fault(&self, what: &str, error: std::io::Error) -> Error {
+        Error::io(self.place.path.display(), what, error)
+    }
+
+    /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
+    fn nobody_doubts(&self) -> Attempt<()> {
+        let fault = |error| Error::io(self.doubt.display(), "look at", error);
+        if self.disk.stat(&self.doubt).map_err(fault)?.is_some() {
+            let what = format!("another writer could not sync the log `{}`", self.place.path.display());
+            let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
+            return Err(Refused::Over(error));
+        }
+        Ok(())
+    }
+
+    /// Whether the path still leads to the open file, and how long that is. Another writer may have made a deferred log visible
+    /// meanwhile.
+    fn still_there(&mut self) -> Attempt<u64> {
+        let (disk, mine) = (self.disk.as_ref(), self.identity);
+        let length_at = |place: &Place| -> Result<Option<u64>> {
+            let there = disk.stat(&place.path).map_err(|error| self.fault("look at", error))?;
+            Ok(there.filter(|there| there.identity == mine).map(|there| there.len))
+        };
+        if let Some(len) = length_at(&self.place)? {
+            return Ok(len);
+        }
+        let published = self.visible.as_ref().map(length_at).transpose()?.flatten();
+        match self.visible.take().zip(published) {
+            Some((visible, len)) => {
+                (self.place, self.named) = (visible, false);
+                Ok(len)
+            }
+            None => Err(self.fenced("was replaced or removed")),
+        }
+    }
+
+    fn fenced(&self, what: &str) -> Refused {
+        let what = format!("the log `{}` {what} by somebody else", self.place.path.display());
+        Refused::Over(Error::new(ErrorKind::Conflict, what).hinting("open the session again and append there"))
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.file.stat().map(|stat| stat.len).map_err(|error| self.fault("look at", error))
+    }
+
+    fn append_bytes(&self, bytes: &[u8]) -> Result<()> {
+        durable::append_all(self.file.as_ref(), bytes).map_err(|error| self.fault("append to", error))
+    }
+
+    /// Appends bytes and finds out where they landed.
+    fn write(&mut self, end: u64, bytes: &[u8]) -> Result<u64> {
+        if bytes.is_empty() {
+            return Ok(end);
+        }
+        self.append_bytes(bytes)?;
+        if self.len()? == end + bytes.len() as u64 {
+            return Ok(end);
+        }
+        self.after_race(end, bytes)
+    }
+
+    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as long as they share a line.
+    fn after_race(&mut self, end: u64, bytes: &[u8]) -> Result<u64> {
+        // A line end before them belongs to what stood there, and is wherever it landed.
+        let lines = bytes.strip_prefix(b"\n").filter(|lines| !lines.is_empty()).unwrap_or(bytes);
+        for _ in 0..RACES {
+            self.races += 1;
+            if let Some(start) = self.own_line(end, lines)? {
+                return Ok(start - (bytes.len() - lines.len()) as u64);
+            }
+            self.append_bytes(&[b"\n", lines].concat())?;
+        }
+        let what = format!("others keep writing into our lines of `{}`", self.place.path.display());
+        Err(Error::new(ErrorKind::Conflict, what)
+            .hinting("end the program that writes the session without a lock, then append again"))
+    }
+
+    /// Where our lines stand on lines of their own behind what was known.
+    fn own_line(&self, end: u64, lines: &[u8]) -> Result<Option<u64>> {
+        let from = end.saturating_sub(1);
+        let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
+        let done = read_full(self.file.as_ref(), &mut region, from).map_err(|error| self.fault("read back", error))?;
+        region.truncate(done);
+        let on_own_line =
+            |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
+        Ok(memchr::memmem::find_iter(&region, lines).find(on_own_line).map(|at| from + at as u64))
+    }
+
+    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything. Being fenced off is no
+    /// reason to rewrite what somebody else put there.
+    fn mark_doubt(&self, error: &Error) {
+        if error.kind() != ErrorKind::Conflict {
+            // Best effort: on a dead disk nothing more can be said.
+            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
+        }
+    }
+
+    fn doubting<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.inspect_err(|error| self.mark_doubt(error))
+    }
+}
+
+impl LogAppender for FileAppender {
+    fn begin(&mut self, known: u64) -> Attempt<u64> {
+        let end = if self.turn.is_some() {
+            // The turn was handed over: nobody who takes the lock replaced the file since.
+            self.len()?
+        } else {
+            self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
+            self.nobody_doubts()?;
+            self.still_there()?
+        };
+        if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }
+    }
+
+    fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+        let written = self.write(end, lines);
+        Ok(self.doubting(written)?)
+    }
+
+    fn finish(&mut self) {
+        if let Some(held) = self.turn.take() {
+            self.append_lock.release(held);
+        }
+    }
+
+    fn behind(&self, at: u64, line: &[u8]) -> u64 {
+        at + line.len() as u64
+    }
+
+    fn sync(&mut self) -> Option<SyncWork> {
+        let path = Arc::clone(&self.place.path);
+        self.syncing = Some(Arc::clone(&path));
+        let file = Arc::clone(&self.file);
+        let unnamed = (!self.named).then(|| (Arc::clone(&self.disk), Arc::clone(&self.root)));
+        Some(Box::new(move || {
+            file.sync().map_err(|error| Error::io(path.display(), "sync", error))?;
+            unnamed.map_or(Ok(()), |(disk, root)| sync_names(disk.as_ref(), &path, &root))
+        }))
+    }
+
+    fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
+        let path = self.syncing.take().unwrap_or_else(|| Arc::clone(&self.place.path));
+        self.doubting(outcome)?;
+        // What was synced in a file that nobody finds any more is not kept.
+        match self.nobody_doubts().and_then(|()| self.still_there()) {
+            Ok(_) | Err(Refused::Moved) => {}
+            Err(Refused::Over(error)) => return Err(error),
+            Err(Refused::Failed(error)) => return self.doubting(Err(error)),
+        }
+        // A log that was renamed meanwhile needs its new name synced too.
+        if path != self.place.path {
+            return Ok(false);
+        }
+        if !self.named {
+            self.named = true;
+            self.append_lock.remember_name(self.disk.as_ref(), self.identity, &path);
+        }
+        Ok(true)
+    }
+
+    fn reader(&self) -> Result<Box<dyn ObjectReader>> {
+        Ok(Box::new(FsObject::new(Arc::clone(&self.file), self.place.path.to_path_buf())))
+    }
+
+    fn key(&self) -> &str {
+        &self.place.key
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        let Some(visible) = self.visible.clone() else { return Ok(()) };
+        let renamed = self.disk.rename(&self.place.path, &visible.path);
+        self.doubting(renamed.map_err(|error| Error::io(visible.path.display(), "make visible", error)))?;
+        (self.place, self.visible, self.named) = (visible, None, false);
+        Ok(())
+    }
+
+    /// Writes a line over itself, so that the next sync covers it.
+    ///
+    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
+    /// then shows bytes that are not on disk, and takes them for synced.
+    fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
+        // With the line end, if it has one already.
+        let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
+        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.fault("read", error))?;
+        bytes.truncate(done);
+        self.disk
+            .write_again(&self.place.path, self.identity, &bytes, at)
+            .map_err(|error| self.fault("write to", error))?;
+        Ok(true)
+    }
+
+    fn races(&self) -> u64 {
+        self.races
+    }
+}
+
+/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
+fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
+    let mut at = path;
+    loop {
+        let synced = durable::sync_parent(disk, at);
+        if at == root {
+            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
+            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
+        }
+        synced?;
+        match at.parent().filter(|parent| parent.starts_with(root)) {
+            Some(parent) => at = parent,
+            None => return Ok(()),
+        }
+    }
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> Error {
+    if is_link(&error) {
+        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
+            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
+    }
+    Error::io(path.display(), "open", error)
+}
+
+#[cfg(unix)]
+fn is_link(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link(_error: &std::io::Error) -> bool {
+    false
+}

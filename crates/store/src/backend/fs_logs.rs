@@ -1,0 +1,102 @@
+//! Logs in files: leases and append locks are OS locks, positions are bytes.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use boswell_dialect::Chance;
+use boswell_model::{Error, Result, SessionRef};
+
+use super::file_appender::FileAppender;
+use super::fs::path_below;
+use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
+use crate::disk::{Disk, durable};
+use crate::lease::{AppendLock, LeaseLock};
+use crate::locks::Owner;
+
+/// The logs below a folder, with their locks in another one.
+#[derive(Debug)]
+pub(crate) struct FsLogs {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) chance: Arc<dyn Chance>,
+    /// The folder of the store: names below it, and its own, are made durable with the first receipt.
+    pub(crate) root: PathBuf,
+    pub(crate) locks: PathBuf,
+    /// The log that was found last by what its append lock remembers.
+    pub(crate) found: Mutex<Option<Remembered>>,
+}
+
+/// A log that was durable under its name when its append lock was looked at.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    pub(super) append_lock: AppendLock,
+    pub(super) identity: (u64, u64),
+    path: PathBuf,
+}
+
+impl LogBackend for FsLogs {
+    fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
+        let owner = (&Owner::this(claim.program), claim.now);
+        let what = format!("session {}", claim.session.id);
+        let lock = LeaseLock::take(&self.disk, &self.locks, &lock_name(claim.session), claim.wait, owner, &what)?;
+        Ok(Lease::new(0, lock))
+    }
+
+    fn create(&self, key: &str, lines: &[u8], _lease: &Lease) -> Result<()> {
+        let path = path_below(&self.root, key)?;
+        durable::make_folders(self.disk.as_ref(), path.parent().unwrap_or(&self.root))?;
+        durable::create(self.disk.as_ref(), &path, lines)
+    }
+
+    fn remembered(&self, session: &SessionRef) -> Option<String> {
+        let append_lock = AppendLock::new(&self.locks, &lock_name(session));
+        let (identity, path) = append_lock.remembered(self.disk.as_ref())?;
+        let key = path.strip_prefix(&self.root).ok()?.to_str()?.to_owned();
+        *self.found() = Some(Remembered { append_lock, identity, path });
+        Some(key)
+    }
+
+    fn append_to(&self, log: &LogName<'_>, _lease: Option<&Lease>) -> Result<OpenLog> {
+        let (log, end) = FileAppender::open(self, log)?;
+        Ok(OpenLog { log: Box::new(log), end })
+    }
+}
+
+impl FsLogs {
+    fn found(&self) -> MutexGuard<'_, Option<Remembered>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is remembered of the log at a path, if it was found that way a moment ago.
+    pub(super) fn take_remembered(&self, path: &Path) -> Option<Remembered> {
+        self.found().take_if(|found| found.path == path)
+    }
+
+    /// A log in doubt is copied before anything is acknowledged in it.
+    pub(super) fn settle_doubt(&self, path: &Path, doubt: &Path, append_lock: &AppendLock) -> Result<()> {
+        let disk = self.disk.as_ref();
+        let doubted = || disk.stat(doubt).map_err(|error| Error::io(path.display(), "open", error));
+        if doubted()?.is_some() {
+            let held = append_lock.hold(disk)?;
+            // Another writer may have copied it while we waited: a second copy would fence that one off.
+            if doubted()?.is_some() {
+                copy_in_doubt(disk, path, doubt, &self.chance.hex16())?;
+            }
+            append_lock.release(held);
+        }
+        Ok(())
+    }
+}
+
+/// What the locks of a session are called.
+pub(crate) fn lock_name(session: &SessionRef) -> String {
+    format!("{}-{}", session.dialect, session.id)
+}
+
+/// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.
+fn copy_in_doubt(disk: &dyn Disk, path: &Path, doubt: &Path, unique: &str) -> Result<()> {
+    if let Some(bytes) = durable::read(disk, path)? {
+        durable::put(disk, path, &bytes, unique)?;
+    }
+    disk.remove(doubt).map_err(|error| Error::io(doubt.display(), "remove", error))?;
+    durable::sync_parent(disk, doubt)
+}

@@ -1,0 +1,134 @@
+//! The places that the suite is run on.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use boswell_dialect::by_name;
+use boswell_store::disk::{Disk, MemoryDisk};
+use boswell_store::{LogBackend, Store};
+use boswell_testkit::chance::SeededChance;
+use boswell_testkit::conformance::{Failure, WritePlace};
+use boswell_testkit::crash_disk::{CrashDisk, Keep};
+use boswell_testkit::fault_disk::FaultDisk;
+use boswell_testkit::rows::{Commit, FailAt, RowBackend};
+
+/// Every process has ids of its own.
+fn chance() -> Arc<SeededChance> {
+    static SEED: AtomicU64 = AtomicU64::new(1);
+    Arc::new(SeededChance::new(SEED.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A folder of this machine. It cannot be made to die.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+}
+
+impl WritePlace for Folder {
+    fn store(&self) -> Store {
+        let disk = Arc::new(boswell_store::disk::RealDisk);
+        Store::open_on(disk, chance(), self.0.path().join("home")).unwrap()
+    }
+}
+
+/// The disk of sessions that are never kept.
+pub(crate) struct Memory(Arc<dyn Disk>);
+
+impl Memory {
+    pub(crate) fn new() -> Memory {
+        Memory(Arc::new(MemoryDisk::default()))
+    }
+}
+
+impl WritePlace for Memory {
+    fn store(&self) -> Store {
+        Store::open_on(Arc::clone(&self.0), chance(), "/boswell").unwrap()
+    }
+}
+
+/// A disk that forgets what nobody synced, and fails when it is told to; its calls may be short or interrupted.
+pub(crate) struct Forgetful {
+    disk: Mutex<CrashDisk>,
+    interrupted: Option<u64>,
+}
+
+impl Forgetful {
+    pub(crate) fn new(interrupted: Option<u64>) -> Forgetful {
+        Forgetful { disk: Mutex::new(CrashDisk::new(3)), interrupted }
+    }
+}
+
+impl WritePlace for Forgetful {
+    fn store(&self) -> Store {
+        let disk = self.disk.lock().unwrap().clone();
+        let disk: Arc<dyn Disk> = match self.interrupted {
+            Some(seed) => Arc::new(FaultDisk::new(Arc::new(disk), seed)),
+            None => Arc::new(disk),
+        };
+        Store::open_on(disk, chance(), PathBuf::from("/home/b")).unwrap()
+    }
+
+    fn crash(&self) {
+        let mut disk = self.disk.lock().unwrap();
+        let next_boot = disk.after_crash(Keep::Nothing);
+        *disk = next_boot;
+    }
+
+    fn fail_next_append(&self, failure: Failure) -> bool {
+        let disk = self.disk.lock().unwrap();
+        // The first call that changes something writes the lines, the second one syncs them.
+        let call = disk.calls() + if failure == Failure::Before { 1 } else { 2 };
+        disk.fail_call(call, std::io::ErrorKind::PermissionDenied);
+        self.interrupted.is_none()
+    }
+}
+
+/// Rows, and what their lines go through before they get there.
+pub(crate) struct Rows {
+    rows: RowBackend,
+    through: Box<Through>,
+}
+
+type Through = dyn Fn(RowBackend) -> Arc<dyn LogBackend> + Sync;
+
+impl Rows {
+    pub(crate) fn new(commit: Commit) -> Rows {
+        Rows::through(commit, |rows| Arc::new(rows))
+    }
+
+    pub(crate) fn through(
+        commit: Commit,
+        through: impl Fn(RowBackend) -> Arc<dyn LogBackend> + Sync + 'static,
+    ) -> Rows {
+        Rows { rows: RowBackend::new(commit), through: Box::new(through) }
+    }
+}
+
+impl WritePlace for Rows {
+    fn store(&self) -> Store {
+        let own = by_name("boswell").unwrap();
+        let logs = (self.through)(self.rows.clone());
+        Store::on(own, Arc::new(self.rows.clone()), "rows").writable_in(logs, chance())
+    }
+
+    fn crash(&self) {
+        self.rows.crash();
+    }
+
+    fn expire_leases(&self) -> bool {
+        self.rows.expire_leases();
+        true
+    }
+
+    fn fail_next_append(&self, failure: Failure) -> bool {
+        self.rows.fail_next_append(match failure {
+            Failure::Before => FailAt::Before,
+            Failure::After => FailAt::After,
+        });
+        true
+    }
+}

@@ -1,0 +1,53 @@
+//! What every backend must do, as tests that a stranger's backend can run too.
+//!
+//! Each function takes a way to make a backend and stops the test at the first broken promise. None of them assumes that a
+//! position is a byte offset, that a lease is a lock, or that there is a disk.
+//!
+//! A backend that is read only implements [`Backend`](boswell_store::Backend) and passes [`backend_reads`]. One that is written
+//! too implements [`LogBackend`](boswell_store::LogBackend) beside it and passes [`backend_writes`]; what it is handed is a
+//! [`WritePlace`] that opens stores on it and, as far as it can, lets the machine die, leases run out and appends fail:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use boswell_dialect::by_name;
+//! use boswell_store::{Store, SystemChance};
+//! use boswell_testkit::conformance::{self, WritePlace};
+//! use boswell_testkit::rows::RowBackend; // stands for yours
+//!
+//! struct Place(RowBackend);
+//!
+//! impl WritePlace for Place {
+//!     fn store(&self) -> Store {
+//!         let backend = Arc::new(self.0.clone());
+//!         let own = by_name("boswell").expect("boswell's own dialect");
+//!         Store::on(own, backend.clone(), "rows").writable_in(backend, Arc::new(SystemChance))
+//!     }
+//!
+//!     fn expire_leases(&self) -> bool {
+//!         self.0.expire_leases();
+//!         true
+//!     }
+//! }
+//!
+//! conformance::backend_writes(&|| Box::new(Place(RowBackend::default())));
+//! ```
+
+mod place;
+mod reading;
+mod words;
+mod writing;
+
+use boswell_model::Error;
+
+pub use place::{Failure, MakePlace, WritePlace};
+pub use reading::{Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries};
+pub use writing::{
+    acknowledged_survives, backend_writes, batches, conversations, creation, expectations, failures, leases,
+    lost_leases, many_writers, others_add, receipts, same_ids, visibility, what_is_said_comes_back,
+};
+
+#[expect(clippy::panic, reason = "a conformance test stops at the first broken promise")]
+fn ok<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
