@@ -4,6 +4,7 @@
 //! It does no I/O and reads no clock or environment: files come through [`Files`], the environment is an argument.
 //! One folder per agent family; [`all`] lists what there is.
 
+mod beside;
 mod capabilities;
 mod chance;
 mod contract;
@@ -13,11 +14,13 @@ mod files;
 mod intention;
 mod laid_out;
 mod leftover;
+mod located;
 mod neighbour;
 mod plan;
 mod reader;
 mod registry;
 mod repair;
+mod resuming;
 mod spoken;
 mod twin_calls;
 
@@ -29,13 +32,11 @@ pub mod oas;
 pub mod pi;
 pub mod unknown;
 
+pub use beside::{FilesThen, MemoryFile, SideFile, SideKind, Subagent};
 pub use boswell_model::Pair;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
-pub use contract::{
-    AtWork, Dialect, FilesThen, Found, Likeness, LinkKind, Located, MemoryFile, Permissions, Reach, ResumeCommand,
-    Sample, Sent, SessionLink, SideFile, SideKind, Subagent, tool_paths,
-};
+pub use contract::{Dialect, Reach, Sent, tool_paths};
 pub use draft::{
     Answer, Around, Body, Copies, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within,
     one_object, unsupported,
@@ -44,8 +45,10 @@ pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
 pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
 pub use leftover::Orphan;
+pub use located::{Found, Likeness, Located, Sample};
 pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
 pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
+pub use resuming::{AtWork, LinkKind, Permissions, ResumeCommand, SessionLink};
 pub use spoken::Spoken;
