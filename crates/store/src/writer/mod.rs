@@ -279,9 +279,7 @@ impl Inner {
             let written = Written { entry: queued.id, revision: 0, deduplicated: false };
             return Ok((vec![written], Some(queued.place)));
         }
-        let look = if durability == Durability::Os { Look::Doubt } else { Look::Path };
-        let written =
-            self.with_append_lock(state, look, |state, look| state.append(self.with(), &drafts, expect, look))?;
+        let written = self.with_append_lock(state, |state, look| state.append(self.with(), &drafts, expect, look))?;
         Ok((written, None))
     }
 
@@ -290,7 +288,7 @@ impl Inner {
         if state.queue.is_empty() {
             return Ok(());
         }
-        let outcome = self.with_append_lock(state, Look::Path, |state, look| {
+        let outcome = self.with_append_lock(state, |state, look| {
             state.catch_up(self.with(), look)?;
             state.write_queue(self.with())
         });
@@ -301,17 +299,12 @@ impl Inner {
         outcome
     }
 
-    fn with_append_lock<T>(
-        &self,
-        state: &mut State,
-        look: Look,
-        write: impl FnOnce(&mut State, Look) -> Result<T>,
-    ) -> Result<T> {
+    fn with_append_lock<T>(&self, state: &mut State, write: impl FnOnce(&mut State, Look) -> Result<T>) -> Result<T> {
         let handed_over = state.append_lock.is_some();
         if !handed_over {
             state.append_lock = Some(self.append_lock.hold(self.disk.as_ref())?);
         }
-        let outcome = write(state, if handed_over { Look::Length } else { look });
+        let outcome = write(state, if handed_over { Look::Length } else { Look::All });
         if outcome.is_err() {
             self.note_doubt(state);
         }

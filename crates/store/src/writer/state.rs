@@ -27,10 +27,9 @@ const RACES: usize = 100;
 pub(super) enum Look {
     /// How long the log is. Enough where the append lock was handed over: nobody who takes it replaced the file since.
     Length,
-    /// Also whether its path still leads to it. A failed sync of others is looked for after our own.
-    Path,
-    /// Also whether a sync of others failed: for entries that no sync of our own will follow.
-    Doubt,
+    /// Also whether a sync of others failed, which may have thrown away bytes that ours would hang below, and whether the path
+    /// still leads to the log.
+    All,
 }
 
 #[derive(Debug)]
@@ -188,10 +187,13 @@ impl State {
 
     /// Compares path and open file, and takes note of what others added.
     pub(super) fn catch_up(&mut self, with: With<'_>, look: Look) -> Result<()> {
-        if look == Look::Doubt {
-            self.nobody_doubts(with.disk)?;
-        }
-        let len = if look == Look::Length { self.len()? } else { self.still_there(with.disk)? };
+        let len = match look {
+            Look::Length => self.len()?,
+            Look::All => {
+                self.nobody_doubts(with.disk)?;
+                self.still_there(with.disk)?
+            }
+        };
         if len < self.end {
             return Err(self.fenced("was cut shorter"));
         }
