@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Located, MemoryFiles, Reader, Sample, by_name, recognise};
 use boswell_model::json::{Member, Object, scan_object};
-use boswell_model::{Framing, SessionView, Slot, Tip};
+use boswell_model::{Framing, Message, SessionView, Slot, Tip};
 use boswell_store::{MemoryBackend, Store, check};
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
@@ -102,15 +102,28 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
         assert!(branch.iter().all(|slot| inside(*slot) && seen.insert(*slot)), "a branch holds each entry once");
     }
     let Ok(context) = dialect.context(view, tip) else { return };
+    let mut messages = Vec::new();
     for item in &context.items {
         assert!(item.slots().all(inside), "a message is made of entries");
         let payloads: Vec<_> = item.slots().filter_map(|slot| view.payload(slot).ok()).collect();
         let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
         let objects: Vec<Object<'_>> = payloads.iter().zip(&scanned).map(|(bytes, m)| Object::new(bytes, m)).collect();
         let message = dialect.render(item, &objects);
-        for json in message.content.iter().chain(&message.native) {
-            assert!(boswell_model::json::Raw::parse(&json.to_bytes()).is_ok(), "a rendered message is JSON");
-        }
+        is_json(&message);
+        messages.push(message);
+    }
+    let count = messages.len();
+    let mut seen = HashSet::new();
+    for sent in dialect.sent(messages) {
+        is_json(&sent.message);
+        let mut places = sent.from.into_iter().chain(sent.joined);
+        assert!(places.all(|place| place < count && seen.insert(place)), "a message is sent once");
+    }
+}
+
+fn is_json(message: &Message) {
+    for json in message.content.iter().chain(&message.native) {
+        assert!(boswell_model::json::Raw::parse(&json.to_bytes()).is_ok(), "a rendered message is JSON");
     }
 }
 
