@@ -100,7 +100,7 @@ fn a_session_that_is_in_use_is_not_repaired() {
     bench.run(["repair", &path, "--apply"]).ends(3);
     assert_eq!(disk::read(path.as_ref()), bytes, "nothing was written");
     register("1");
-    let _reader = std::fs::File::open(&path).unwrap();
+    let _reader = std::fs::OpenOptions::new().read(true).open(&path).unwrap();
     bench.run(["repair", &path, "--apply"]).ends(0);
     assert_eq!(disk::read(path.as_ref()), made.bytes(), "who only reads is in nobody's way");
 }

@@ -53,17 +53,21 @@ impl<'a> Workbench<'a> {
                 ));
         }
         let original = Rc::new(Stage::of(store.read(located, Depth::Pairs)?));
-        let goals = goals::goals(store.dialect(), original.facts().agent_version.as_deref(), request)?;
-        let bench = Workbench { store, located, request, late, original, stages: RefCell::default(), goals };
-        let mending = bench.original.mending(store.chance());
-        if let Some(why) = store.dialect().exclusive(&mending, &bench.goals)?
-            && !request.goals.is_empty()
-        {
+        let wrote = original.facts().agent_version.as_deref();
+        let mut goals = goals::goals(store.dialect(), wrote, request)?;
+        let mending = original.mending(store.chance());
+        let mut excluded = store.dialect().exclusive(&mending, &goals)?;
+        if excluded.is_some() && request.installed.is_some() {
+            // Nobody asked for the installed one: it stands back.
+            goals = goals::goals(store.dialect(), wrote, &RepairRequest { installed: None, ..request.clone() })?;
+            excluded = store.dialect().exclusive(&mending, &goals)?;
+        }
+        if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
             return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
                 .because(why)
                 .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
         }
-        Ok(bench)
+        Ok(Workbench { store, located, request, late, original, stages: RefCell::default(), goals })
     }
 
     /// Everything that could be done, and what it leaves.

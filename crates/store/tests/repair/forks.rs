@@ -64,6 +64,10 @@ fn goals_that_exclude_each_other_are_an_error() {
     let error = bench.runner.repair_plan(&bench.store, &bench.located(), &request).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(bench.runner.repair_plan(&bench.store, &bench.located(), &RepairRequest::default()).is_ok());
+    let goals = vec!["sdk-py".to_owned()];
+    let request = RepairRequest { goals, installed: Some("2.1.50".to_owned()), ..RepairRequest::default() };
+    let plan = bench.runner.repair_plan(&bench.store, &bench.located(), &request).unwrap();
+    assert!(!plan.goals.contains(&"2.1.50"), "nobody asked for the installed one: {:?}", plan.goals);
 }
 
 #[test]

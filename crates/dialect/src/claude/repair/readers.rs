@@ -17,7 +17,7 @@ pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk
 /// Those that hand out a call without an answer at the end of a session as it is.
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
 /// Those that send texts of nothing, which the provider refuses.
-pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50"];
+pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
 /// The versions that take the branch with the newest time for the current one, not the one written last.
 const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
 /// Those that follow single parents only, and so see one of the calls that were made at once.

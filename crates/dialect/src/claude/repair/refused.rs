@@ -66,7 +66,8 @@ fn mend(lines: &Lines<'_>, slot: Slot) -> Result<Option<Mend>> {
         1 => first.does(),
         n => format!("{}, and {} more like it", first.does(), n - 1),
     };
-    let unsure = found.contains(&Refused::Unsigned);
+    // Whether the provider minds a blank inside of a result was never measured, and a proxy may mind no signature.
+    let unsure = found.iter().any(|it| matches!(it, Refused::Unsigned | Refused::BlankResult));
     let confidence = if unsure { Confidence::Likely } else { Confidence::Certain };
     let mut mend = lines.mend(ProblemKind::RefusedBlock, slot, confidence, does);
     if found.iter().all(|it| *it == Refused::Blank) {
