@@ -11,6 +11,7 @@ mod folders;
 mod ghosts;
 mod kept;
 mod ledger;
+mod lineage;
 mod packing;
 mod refresh;
 mod state;

@@ -217,7 +217,7 @@ fn stated(session: &Counted<'_>, has_items: bool) -> Option<Item> {
     let stated = facts.stated.usage;
     let usage = if has_items { Usage { cost: stated.cost, ..Usage::default() } } else { stated };
     let model = facts.models.first().filter(|_| facts.models.len() == 1 || !has_items).cloned();
-    (!usage.is_unknown()).then(|| Item { key: None, at: session.summary.last_active(), model, relayed: false, usage })
+    (!usage.is_unknown()).then(|| Item { at: session.summary.last_active(), model, usage, ..Item::default() })
 }
 
 /// Of conversations that several places know usage of, only one place.
