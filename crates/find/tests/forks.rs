@@ -14,8 +14,11 @@ use serde_json::Value;
 
 const EVERY: [Taken; 4] = [Taken::Copied, Taken::WithoutHeader, Taken::OldTurns, Taken::Referred];
 
+/// Tokens sent and received.
+type Spent = (u64, u64);
+
 /// What each request of a log sent and received, by the agent's own account of it.
-fn requests(bytes: &[u8]) -> Vec<(u64, u64)> {
+fn requests(bytes: &[u8]) -> Vec<Spent> {
     let stated = |line: &Value| {
         let newest = line["payload"]["info"].get("last_token_usage")?;
         Some((newest["input_tokens"].as_u64()?, newest["output_tokens"].as_u64()?))
@@ -23,20 +26,16 @@ fn requests(bytes: &[u8]) -> Vec<(u64, u64)> {
     jsonl::parse(bytes).iter().filter_map(stated).collect()
 }
 
-fn sum(requests: &[(u64, u64)]) -> (u64, u64) {
+fn sum(requests: &[Spent]) -> Spent {
     requests.iter().fold((0, 0), |(sent, received), one| (sent + one.0, received + one.1))
 }
 
-fn plus(sums: &[(u64, u64)]) -> (u64, u64) {
-    sum(sums)
-}
-
-fn spent(usage: &Usage) -> (u64, u64) {
+fn spent(usage: &Usage) -> Spent {
     (usage.input.unwrap_or(0) + usage.cache_read.unwrap_or(0), usage.output.unwrap_or(0))
 }
 
 /// What all sessions below a folder cost together by the catalog's count, and each by its own figures.
-fn counted(folder: &Path) -> ((u64, u64), Vec<(String, (u64, u64))>) {
+fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let mut stores = Stores::default();
     stores.add("codex", folder).unwrap();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(60);
@@ -49,11 +48,11 @@ fn counted(folder: &Path) -> ((u64, u64), Vec<(String, (u64, u64))>) {
         .map(|(conversation, summary)| Counted { summary, agent: "codex", conversation, store: 0 })
         .collect();
     let items = catalog.items(&entries).unwrap();
-    let totals: Vec<(u64, u64)> = [By::Total, By::Day, By::Project, By::Model]
+    let totals: Vec<Spent> = [By::Total, By::Day, By::Project, By::Model]
         .into_iter()
         .map(|by| {
             let sums = count(&sessions, items.clone(), by, &Prices::default());
-            plus(&sums.values().map(|sum| spent(&sum.usage)).collect::<Vec<_>>())
+            sum(&sums.values().map(|sum| spent(&sum.usage)).collect::<Vec<_>>())
         })
         .collect();
     assert!(totals.iter().all(|total| *total == totals[0]), "{totals:?}");
@@ -70,7 +69,7 @@ fn written(sessions: &[&Made]) -> tempfile::TempDir {
 }
 
 /// The last requests of a log, which are the fork's own.
-fn own(made: &Made, turns: usize) -> (u64, u64) {
+fn own(made: &Made, turns: usize) -> Spent {
     let all = requests(made.bytes());
     sum(&all[all.len() - turns..])
 }
@@ -84,7 +83,7 @@ fn a_fork_counts_what_it_spent_itself_however_it_keeps_what_it_took() {
         let folder = written(&[&parent, &child, &idle]);
         let (total, each) = counted(folder.path());
         let (first, second) = (sum(&requests(parent.bytes())), own(&child, 2));
-        assert_eq!(total, plus(&[first, second]), "{taken:?}");
+        assert_eq!(total, sum(&[first, second]), "{taken:?}");
         let of = |made: &Made| each.iter().find(|(id, _)| *id == made.id).unwrap().1;
         assert_eq!((of(&parent), of(&child), of(&idle)), (first, second, (0, 0)), "{taken:?}");
     }
@@ -97,10 +96,10 @@ fn chains_of_forks_count_once_with_and_without_their_middle() {
         let middle = fork(&root, 2, 2, taken, 5);
         let last = fork(&middle, 4, 1, taken, 6);
         let whole = [sum(&requests(root.bytes())), own(&middle, 2), own(&last, 1)];
-        assert_eq!(counted(written(&[&root, &middle, &last]).path()).0, plus(&whole), "{taken:?}");
+        assert_eq!(counted(written(&[&root, &middle, &last]).path()).0, sum(&whole), "{taken:?}");
         if taken == Taken::Copied {
             // What the middle one spent stands only in the last one now; the root is still known by name.
-            assert_eq!(counted(written(&[&root, &last]).path()).0, plus(&whole), "{taken:?}");
+            assert_eq!(counted(written(&[&root, &last]).path()).0, sum(&whole), "{taken:?}");
         }
     }
 }
@@ -110,7 +109,7 @@ fn what_a_lost_parent_spent_counts_once_among_its_forks() {
     let parent = rollout(Shape::Plain, "/p", None, 7);
     let (one, two) = (fork(&parent, 2, 1, Taken::Copied, 8), fork(&parent, 3, 1, Taken::Copied, 9));
     let (total, each) = counted(written(&[&one, &two]).path());
-    assert_eq!(total, plus(&[sum(&requests(parent.bytes())), own(&one, 1), own(&two, 1)]));
+    assert_eq!(total, sum(&[sum(&requests(parent.bytes())), own(&one, 1), own(&two, 1)]));
     assert_eq!(each.iter().find(|(id, _)| *id == one.id).unwrap().1, own(&one, 1));
 }
 
@@ -127,7 +126,7 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
     let twin = one.id.replacen(&one.id[24..], "123456789abc", 1);
     let text = String::from_utf8(one.bytes().to_vec()).unwrap();
     disk::write(&folder.path().join(one.main.replace(&one.id, &twin)), text.replace(&one.id, &twin).as_bytes());
-    assert_eq!(counted(folder.path()).0, plus(&[once, own(&one, 2)]));
+    assert_eq!(counted(folder.path()).0, sum(&[once, own(&one, 2)]));
 }
 
 #[test]
@@ -135,7 +134,7 @@ fn strangers_with_equal_numbers_are_counted_apart() {
     let one = rollout(Shape::Plain, "/p", Some("019d7e3d-0164-79d1-af76-e4ee6689b94f"), 12);
     let two = rollout(Shape::Plain, "/p", Some("019d7e3d-0164-79d1-af76-e4ee6689b950"), 12);
     let spent = sum(&requests(one.bytes()));
-    assert_eq!(counted(written(&[&one, &two]).path()).0, plus(&[spent, spent]));
+    assert_eq!(counted(written(&[&one, &two]).path()).0, sum(&[spent, spent]));
 }
 
 #[test]
@@ -160,7 +159,8 @@ fn real_sessions_cost_what_their_requests_add_up_to() {
         });
         let honest = sum(&newest.collect::<Vec<_>>());
         let folder = tempfile::tempdir().unwrap();
-        let name = format!("sessions/rollout-2026-01-01T00-00-00-019d7e3d-0164-79d1-af76-e4ee6689b9{compared:02}.jsonl");
+        let name =
+            format!("sessions/rollout-2026-01-01T00-00-00-019d7e3d-0164-79d1-af76-e4ee6689b9{compared:02}.jsonl");
         disk::write(&folder.path().join(name), &bytes);
         let (total, _) = counted(folder.path());
         assert_eq!(total, honest, "{}", path.display());

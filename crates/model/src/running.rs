@@ -14,6 +14,8 @@ pub struct Running {
     last: Option<Usage>,
     restarts: u32,
     born: Option<Instant>,
+    /// Whether it has a parent at all; only then it can hold a copy.
+    descends: bool,
     forked: bool,
     turn: Option<Instant>,
     copied_until: Option<Instant>,
@@ -24,15 +26,19 @@ pub struct Running {
 }
 
 impl Running {
-    /// The session began, as a fork of another or by itself, and its first line was written then.
-    pub fn begin(&mut self, born: Option<Instant>, written: Option<Instant>, forked: bool) {
+    /// The session began, and its first line was written then.
+    pub fn begin(&mut self, born: Option<Instant>, written: Option<Instant>) {
         (self.born, self.copied_until) = (born.or(written), written.max(born));
-        self.forked |= forked;
     }
 
-    /// The log repeats another one from here on, whatever its own line says.
-    pub fn copies(&mut self) {
-        self.forked = true;
+    /// Another session began this one, and may have handed its history down.
+    pub fn descends(&mut self) {
+        self.descends = true;
+    }
+
+    /// The session is a fork: it goes on where another one stood.
+    pub fn forks(&mut self) {
+        (self.descends, self.forked) = (true, true);
     }
 
     /// A turn that began then goes on.
@@ -52,7 +58,7 @@ impl Running {
 
     /// Whether what stands here was copied from the parent.
     pub fn is_copied(&mut self, at: Option<Instant>) -> bool {
-        if let Some((born, turn)) = self.born.zip(self.turn) {
+        if let Some((born, turn)) = self.born.zip(self.turn).filter(|_| self.descends) {
             return turn < born;
         }
         // Versions without times in their turns: the copy has older times, or those of the moment of the fork.
@@ -95,7 +101,7 @@ mod tests {
     #[test]
     fn a_sum_adds_what_it_grew_by_and_a_smaller_one_begins_anew() {
         let mut running = Running::default();
-        running.begin(at(0), None, false);
+        running.begin(at(0), None);
         let added: Vec<_> = [5, 5, 9, 2].map(|sum| running.adds(output(sum), None)).into();
         assert_eq!(added, [Some(output(5)), None, Some(output(4)), Some(output(2))]);
         assert_eq!(running.restarts(), 1);
@@ -105,7 +111,10 @@ mod tests {
     fn a_counter_that_was_brought_along_adds_only_its_newest() {
         let first = |forked, born| {
             let mut running = Running::default();
-            running.begin(born, None, forked);
+            running.begin(born, None);
+            if forked {
+                running.forks();
+            }
             running.adds(output(900), Some(output(7)))
         };
         assert_eq!(first(true, at(0)), Some(output(7)));
@@ -116,9 +125,10 @@ mod tests {
     #[test]
     fn turns_tell_what_was_copied_and_pauses_where_they_do_not() {
         let mut running = Running::default();
-        running.begin(at(9_000), at(10_000), false);
+        running.begin(at(9_000), at(10_000));
+        running.descends();
         assert!(!running.is_copied(at(10_001)), "nothing was forked");
-        running.copies();
+        running.forks();
         assert!(running.is_copied(at(400)), "older than the session");
         assert!(running.is_copied(at(10_900)) && running.is_copied(at(11_800)), "a long copy");
         assert!(!running.is_copied(at(13_000)));
@@ -126,5 +136,9 @@ mod tests {
         assert!(running.is_copied(at(13_000)));
         running.turn(Instant::from_millis(9_000));
         assert!(!running.is_copied(at(10_000)));
+        let mut alone = Running::default();
+        alone.begin(at(9_000), None);
+        alone.turn(Instant::from_millis(8_000));
+        assert!(!alone.is_copied(at(9_000)), "a session without a parent copies nothing");
     }
 }

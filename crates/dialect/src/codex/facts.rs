@@ -28,7 +28,7 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts
     if !first && facts.id.as_deref() != Some(&id) {
         // A fork of a fork has the lines of all its forebears, the oldest last.
         if facts.usage.running.is_unused() {
-            facts.usage.running.copies();
+            facts.usage.running.forks();
             facts.usage.running.root = names.intern(&id);
         }
         return;
@@ -44,13 +44,19 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts
         return;
     }
     let forked_from = text(payload, "forked_from_id");
-    facts.usage.running.begin(time_of_id(&id).or(begun), head.instant(), forked_from.is_some());
+    facts.usage.running.begin(time_of_id(&id).or(begun), head.instant());
+    if forked_from.is_some() {
+        facts.usage.running.forks();
+    }
     facts.usage.running.root = names.intern(forked_from.as_deref().unwrap_or(&id));
     facts.id = Some(id);
     facts.project = text(payload, "cwd").or_else(|| facts.project.take());
     facts.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
     if payload.at(&["source", "subagent"]).is_some() || payload.get("thread_source").is_some_and(|s| s.is("subagent")) {
         facts.hidden = Some("subagent");
+    }
+    if facts.parent.is_some() || facts.hidden.is_some() {
+        facts.usage.running.descends();
     }
     for key in ["originator", "model_provider", "agent_nickname", "agent_role"] {
         if let Some(value) = text(payload, key) {
@@ -281,7 +287,9 @@ mod tests {
     #[test]
     fn a_fork_counts_from_where_its_parent_stood() {
         let count = |output: u32| {
-            format!(r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":0,"output_tokens":{output}}}}}}}"#)
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":0,"output_tokens":{output}}}}}}}"#
+            )
         };
         let turn = |id: &str| format!(r#"{{"turn_id":"{id}","model":"gpt-5"}}"#);
         let bytes = log(&[
@@ -296,7 +304,9 @@ mod tests {
         let read = read(&bytes);
         assert_eq!(read.facts.usage.total().output, Some(30));
         let said: Vec<_> = (read.facts.usage.items())
-            .map(|(_, noted)| (noted.usage.output, noted.said.inherited, noted.said.lineage.map(|it| read.log.names.text(it))))
+            .map(|(_, noted)| {
+                (noted.usage.output, noted.said.inherited, noted.said.lineage.map(|it| read.log.names.text(it)))
+            })
             .collect();
         assert_eq!(said, [(Some(100), true, Some("mother")), (Some(30), false, Some("mother"))]);
     }

@@ -137,7 +137,8 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
     let (lines, clock, bare) = (Lines::new(), Clock::at(begun), shape == Shape::Bare);
-    let mut log = Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare, dated: true, spent: [0; 4] };
+    let mut log =
+        Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare, dated: true, spent: [0; 4] };
     header(&mut log, shape);
     log.message("user", &format!("<environment_context>\n  <cwd>{cwd}</cwd>\n</environment_context>"));
     for turn in 0..3 {
@@ -196,9 +197,7 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
         if taken == Taken::Referred || (taken == Taken::WithoutHeader && header) {
             continue;
         }
-        if !dated
-            && let Some(payload) = line["payload"].as_object_mut()
-        {
+        if !dated && let Some(payload) = line["payload"].as_object_mut() {
             payload.remove("turn_id");
         }
         line["timestamp"] = json!(log.clock.tick(1));
