@@ -1,14 +1,16 @@
 //! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boswell_find::{Catalog, Entry, Filled, Index, Item, StoreSources, Wanted};
+use boswell_find::{By, Catalog, Entry, Filled, Index, Item, StoreSources, Tally, Wanted};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
 use crate::machine::{Machine, until, workers};
+use crate::noted::Noted;
 
 /// How long a list may read logs for counts before it answers without.
 const LISTING: Duration = Duration::from_millis(300);
@@ -61,17 +63,34 @@ impl Library {
         }))
     }
 
-    /// Reads what is not known well enough, until time is up.
+    /// Reads what is not known well enough, until time is up, and loads what is known.
     pub(crate) fn fill(
         &mut self,
         machine: &Machine,
         wanted: Wanted,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Filled> {
-        let mut filled = match self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on) {
+        let filled = self.read(machine, wanted, go_on)?;
+        match self.catalog.load_all(&mut self.entries) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.make_anew(machine)?;
-                self.catalog.fill(&machine.stores, &mut self.entries, wanted, workers(), go_on)?
+                self.read(machine, wanted, go_on)
+            }
+            done => done.map(|()| filled),
+        }
+    }
+
+    /// The same without loading.
+    pub(crate) fn read(
+        &mut self,
+        machine: &Machine,
+        wanted: Wanted,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Filled> {
+        let mut filled = match self.catalog.read_missing(&machine.stores, &mut self.entries, wanted, workers(), go_on) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.make_anew(machine)?;
+                self.catalog.read_missing(&machine.stores, &mut self.entries, wanted, workers(), go_on)?
             }
             done => done?,
         };
@@ -94,6 +113,16 @@ impl Library {
         }
     }
 
+    /// The sums over all sessions, if none changed since they were made.
+    pub(crate) fn tally(&self, by: By) -> Option<Tally> {
+        self.catalog.tally(&self.entries, by).unwrap_or_default()
+    }
+
+    /// Keeps the sums over all sessions.
+    pub(crate) fn keep_tally(&self, by: By, tally: &Tally) {
+        self.catalog.keep_tally(&self.entries, by, tally);
+    }
+
     /// Damage may show only where a page is read: then nothing of the file is relied on any more.
     fn make_anew(&mut self, machine: &Machine) -> Result<()> {
         let refreshed = self.catalog.rebuild(&machine.stores, machine.now)?;
@@ -102,9 +131,62 @@ impl Library {
         Ok(())
     }
 
+    /// Reads what a list needs of every session; counts of large logs that there is no time to read are left out.
+    pub(crate) fn read_for_list(&mut self, machine: &Machine) -> Result<()> {
+        self.read(machine, Wanted::Whole, &until(LISTING))?;
+        self.read(machine, Wanted::Glance, &|| true)?;
+        Ok(())
+    }
+
+    /// How many sessions could be read.
+    pub(crate) fn readable(&self) -> usize {
+        let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();
+        self.entries.len() - failed.len()
+    }
+
+    /// Loads what is known of all sessions, where many of them are going to be shown.
+    pub(crate) fn load_many(&mut self, wanted: usize) -> Result<()> {
+        // A look for one row costs as much as passing by some thirty.
+        if wanted > self.entries.len() / 32 {
+            match self.catalog.load_all(&mut self.entries) {
+                // Each is asked for again when it is shown, and read anew if need be.
+                Err(error) if error.kind() == ErrorKind::Damaged => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of one session; none of one that could not be read.
+    pub(crate) fn summary(&mut self, machine: &Machine, index: usize) -> Result<Option<(StoreId, Summary)>> {
+        let failed = self.session_errors.iter().any(|(failed, _)| *failed == index);
+        let Some(entry) = self.entries.get_mut(index).filter(|_| !failed) else { return Ok(None) };
+        let Some(store) = machine.stores.get(entry.store) else { return Ok(None) };
+        if let Err(error) = self.catalog.load(entry) {
+            if error.kind() != ErrorKind::Damaged {
+                return Err(error);
+            }
+            // What is kept of it is of no use, so the log itself has to tell.
+            entry.forget();
+            let entry = std::slice::from_mut(entry);
+            let read = self.catalog.read_missing(&machine.stores, entry, Wanted::Glance, 1, &|| true)?;
+            if let Some((_, error)) = read.errors.into_iter().next() {
+                self.session_errors.push((index, error));
+                return Ok(None);
+            }
+        }
+        match entry.summary(store) {
+            Ok(summary) => Ok(Some((entry.store, summary))),
+            Err(error) => {
+                self.session_errors.push((index, error));
+                Ok(None)
+            }
+        }
+    }
+
     /// Conversations as a list shows them; counts of large logs that there was no time to read are left out.
     pub(crate) fn conversations(&mut self, machine: &Machine) -> Result<(Vec<Conversation>, Summaries)> {
-        self.fill(machine, Wanted::Whole, &until(LISTING))?;
+        self.read_for_list(machine)?;
         self.fill(machine, Wanted::Glance, &|| true)?;
         let sessions = self.summaries(machine).into_iter().map(|(_, store, summary)| (store, summary)).collect();
         Ok((machine.stores.joined(sessions), self.rest()))
@@ -170,7 +252,7 @@ impl Library {
         let backlog = index.backlog(sources.settled());
         // With stores named on the command line the others are not seen, and so not known to be gone.
         if backlog.strangers && !machine.named_stores {
-            let here: std::collections::HashSet<_> = sources.sources().iter().map(|source| &source.reference).collect();
+            let here: HashSet<_> = sources.sources().iter().map(|source| &source.reference).collect();
             index.retain(&|reference| here.contains(reference))?;
         }
         if backlog.behind.is_empty() {
@@ -182,12 +264,37 @@ impl Library {
 
     /// Everything that can be searched: `summaries` in order, then memory.
     pub(crate) fn sources(&self, machine: &Machine, summaries: &[(usize, StoreId, Summary)]) -> Result<StoreSources> {
-        let mut sources = StoreSources::default();
-        for (index, store, summary) in summaries {
+        let mut sources = StoreSources::with_capacity(summaries.len());
+        for (place, (index, store, summary)) in summaries.iter().enumerate() {
             let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index)) else { continue };
-            let generation = entry.is_settled().then_some(entry.generation);
-            sources.add_session(store, summary, generation, entry.title_in_log());
+            sources.add_session(place, store, summary, entry);
         }
+        self.with_memory(machine, sources)
+    }
+
+    /// The same of sessions that nobody chooses among, by their places among the entries: few need a closer look.
+    pub(crate) fn sources_at_a_glance(&mut self, machine: &Machine) -> Result<StoreSources> {
+        let noted = Noted::read(machine)?;
+        let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();
+        let mut sources = StoreSources::with_capacity(self.entries.len());
+        for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
+            let Some(entry) = self.entries.get(index) else { continue };
+            let Some(store) = machine.stores.get(entry.store) else { continue };
+            // A title may stand in an index, in a file beside the log, or in a note.
+            if entry.stands_alone() && !noted.speaks_of(store.dialect().name(), &entry.located.id) {
+                sources.add_log(index, store, entry);
+                continue;
+            }
+            let Some((_, mut summary)) = self.summary(machine, index)? else { continue };
+            noted.add_to(std::iter::once(&mut summary));
+            if let Some(entry) = self.entries.get(index) {
+                sources.add_session(index, store, &summary, entry);
+            }
+        }
+        self.with_memory(machine, sources)
+    }
+
+    fn with_memory(&self, machine: &Machine, mut sources: StoreSources) -> Result<StoreSources> {
         for (_, store) in machine.stores.iter() {
             // A store whose memory cannot be listed is warned about when its sessions are.
             let _ = sources.add_memory(store);

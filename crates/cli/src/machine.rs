@@ -7,18 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::Environment;
-use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
+use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, SessionNotes, Side, Store, Stores,
-    Summaries, Summary, SystemChance,
+    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores, Summaries,
+    Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
 use crate::config::Config;
 use crate::library::{Create, Library};
+use crate::noted::Noted;
 
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
@@ -185,26 +186,22 @@ impl Machine {
 
     /// Adds what notes say of sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
-        for (_, summary) in conversations.iter_mut().map(|conversation| &mut conversation.front) {
-            if summary.reference.dialect == "boswell" {
-                summary.facts.status = Some(own_status(summary, self.now, self.config.span("idle")));
-            }
-        }
+        conversations.iter_mut().for_each(|conversation| self.add_status(conversation));
         let sides = conversations.iter_mut().flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
+    /// Says how a session of our own stands.
+    pub(crate) fn add_status(&self, conversation: &mut Conversation) {
+        let (_, summary) = &mut conversation.front;
+        if summary.reference.dialect == "boswell" {
+            summary.facts.status = Some(own_status(summary, self.now, self.config.span("idle")));
+        }
+    }
+
     /// Adds what notes say of sessions, before they are joined.
     pub(crate) fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
-        if !self.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file()) {
-            return Ok(());
-        }
-        let notes = self.notes()?.all();
-        for summary in summaries {
-            if let Some(notes) = notes.get(&summary.reference) {
-                overlay(&mut summary.facts, notes);
-            }
-        }
+        Noted::read(self)?.add_to(summaries);
         Ok(())
     }
 
@@ -297,30 +294,6 @@ fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>
         _ if summary.last_active().is_some_and(|at| now.millis() - at.millis() > idle) => "paused".to_owned(),
         _ => "active".to_owned(),
     }
-}
-
-/// What the user said of a session comes before what its log says.
-fn overlay(facts: &mut Facts, notes: &SessionNotes) {
-    for tag in &notes.tags {
-        if !facts.tags.contains(tag) {
-            facts.tags.push(tag.clone());
-        }
-    }
-    if let Some((status, message)) = &notes.status {
-        facts.status = Some(status.clone());
-        facts.error.clone_from(message);
-    }
-    if let Some(title) = &notes.title {
-        facts.title = Some(title.clone());
-        facts.title_source = Some("note".to_owned());
-    } else if let (None, Some(title)) = (&facts.title, &notes.proposed) {
-        facts.title = Some(title.clone());
-        facts.title_source = Some("summary".to_owned());
-    }
-    if let Some(summary) = &notes.summary {
-        facts.summary = Some(summary.clone());
-    }
-    facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
 }
 
 /// Answers true until so much time has passed.

@@ -46,6 +46,43 @@ fn tokens(stat: &Value) -> (u64, u64) {
 }
 
 #[test]
+fn sums_that_were_kept_follow_every_change() {
+    let bench = planted();
+    let asked = |args: &[&str]| {
+        let ran = bench.run(&[&["stats", "--json"], args].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let every = [&[][..], &["--by", "day"], &["--by", "project"], &["--by", "agent"], &["--by", "model"]];
+    let mut last = String::new();
+    let mut compare = |what: &str| {
+        for args in every {
+            // Asked twice: the second answer is the one that was kept. A catalog in memory keeps nothing.
+            let (first, kept) = (asked(args), asked(args));
+            let honest = bench.run(&[&["--read-only", "stats", "--json"], args].concat()).stdout;
+            assert_eq!((&first, &kept), (&honest, &honest), "{what} {args:?}");
+        }
+        let total = asked(&[]);
+        assert_ne!(total, last, "{what}");
+        last = total;
+    };
+    compare("at first");
+    let logs = logs(&bench);
+    let text = disk::read(&logs[0]);
+    let line =
+        text.split_inclusive(|byte| *byte == b'\n').find(|line| line.windows(7).any(|w| w == b"\"usage\"")).unwrap();
+    let other = String::from_utf8(line.to_vec()).unwrap().replace("msg_", "msg_other");
+    std::fs::OpenOptions::new().append(true).open(&logs[0]).unwrap().write_all(other.as_bytes()).unwrap();
+    compare("after a line was appended");
+    disk::write(&bench.claude().join("projects/-copy").join(logs[1].file_name().unwrap()), &disk::read(&logs[1]));
+    compare("after a log was copied");
+    std::fs::remove_file(&logs[2]).unwrap();
+    compare("after a log was deleted");
+    let since = ["--since", "2000-01-01"];
+    assert_eq!(asked(&since), asked(&[]), "chosen by time, nothing that was kept is taken");
+}
+
+#[test]
 fn tokens_equal_a_brute_force_count_of_unique_messages_however_sums_are_made() {
     let bench = planted();
     for (number, log) in logs(&bench).into_iter().take(4).enumerate() {

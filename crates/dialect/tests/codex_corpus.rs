@@ -108,7 +108,7 @@ const PINNED: [(&str, &str); 10] = [
          main, parent -, hidden -, models \
          gpt-5.6-luna+gpt-5.5+codex-auto-review+gpt-5.4+gpt-5.2+gpt-5.2-codex+gpt-5.1, permissions \
          [trimmed for fixture]/[trimmed for fixture], 2 messages, 1 turns, 6 tool calls, tokens \
-         Some(0)/Some(0)/Some(0), 4 calls, 4 answers, 27 sent, List the files",
+         Some(12757)/Some(3584)/Some(81), 4 calls, 4 answers, 27 sent, List the files",
     ),
     (
         "claude-code-transcripts-sample-codex-session.jsonl",
@@ -137,7 +137,7 @@ const PINNED: [(&str, &str); 10] = [
     (
         "entire-graph-783223eff3-0.jsonl.001",
         "145 records, 0 gaps, id -, version -, in -, branch -, parent -, hidden -, models , permissions \
-         -, 1 messages, 0 turns, 35 tool calls, tokens Some(12612811)/Some(903963392)/Some(1259253), 35 \
+         -, 1 messages, 0 turns, 35 tool calls, tokens Some(54287)/Some(7336192)/Some(6641), 35 \
          calls, 35 answers, 100 sent, -",
     ),
     (
@@ -161,7 +161,7 @@ const PINNED: [(&str, &str); 10] = [
         "955 records, 0 gaps, id 019d7e3d-0164-79d1-af76-e4ee6689b94f, version 0.118.0, in git-sync, \
          branch soph/rewrite, parent 019d7d08-46c9-7f73-affe-4e6ca9852d56, hidden subagent, models \
          gpt-5.4, permissions on-request/workspace-write, 93 messages, 15 turns, 219 tool calls, tokens \
-         Some(2246391)/Some(20251648)/Some(54441), 217 calls, 217 answers, 31 sent, can you get yourself \
+         Some(1314693)/Some(7144192)/Some(11743), 217 calls, 217 answers, 31 sent, can you get yourself \
          an overview over th",
     ),
 ];

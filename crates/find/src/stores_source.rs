@@ -4,13 +4,14 @@ use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
 use boswell_store::{Store, Summary, is_packed};
 
+use crate::catalog::Entry;
 use crate::source::{Form, Source, SourceReader};
 use crate::text::Field;
 
 /// Where a source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A session: its place among those that were added.
+    /// A session: the place that it was added with.
     Session(usize),
     /// A file that an agent remembers things in.
     Memory {
@@ -30,7 +31,6 @@ pub struct StoreSources {
     /// Beside the sources: where each comes from, its store, its key there, and whether the index may be built from it.
     places: Vec<Place>,
     stores: Vec<Store>,
-    sessions: usize,
 }
 
 #[derive(Debug)]
@@ -42,42 +42,49 @@ struct Place {
 }
 
 impl StoreSources {
+    /// Room for so many.
+    pub fn with_capacity(sources: usize) -> StoreSources {
+        let (sources, places) = (Vec::with_capacity(sources), Vec::with_capacity(sources));
+        StoreSources { sources, places, stores: Vec::new() }
+    }
+
     /// Adds a session. Ids may repeat, in copies and in other stores; the path of its log is its name here.
     ///
-    /// A title other than the one that stands in the log is searched beside it. Without a generation the index must not be relied on. Every session takes a place, also one that has no log and so nothing to search.
-    pub fn add_session(
-        &mut self,
-        store: &Store,
-        summary: &Summary,
-        generation: Option<u64>,
-        title_in_log: Option<&str>,
-    ) {
-        let place = self.sessions;
-        self.sessions += 1;
-        let located = &summary.located;
-        let Some((key, path)) = located.key.as_ref().zip(summary.path.as_ref()) else { return };
+    /// A title other than the one that stands in the log is searched beside it.
+    pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &Entry) {
         let facts = &summary.facts;
-        let settled = generation.is_some();
-        let generation = generation.unwrap_or(u64::MAX);
+        let dialect = store.dialect().name();
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
-        let source = Source {
-            generation: if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 },
-            len: length(store, key, located.size),
-            modified: located.modified,
-            form: Form::Log(located.framing),
-            agent: if agent == store.dialect().name() {
-                agent.to_owned()
-            } else {
-                format!("{} {agent}", store.dialect().name())
-            },
+        let title_in_log = entry.title_in_log();
+        self.add(place, store, entry, |log| Source {
+            agent: if agent == dialect { agent.to_owned() } else { format!("{dialect} {agent}") },
             project: facts.project.clone(),
             tags: facts.tags.clone(),
             models: facts.models.clone(),
             title: facts.title.clone().filter(|title| title_in_log != Some(title)),
-            reference: SessionRef::new(store.dialect().name(), path),
-            number: 0,
+            ..log
+        });
+    }
+
+    /// Adds a session of which nothing is asked but what its log says.
+    pub fn add_log(&mut self, place: usize, store: &Store, entry: &Entry) {
+        self.add(place, store, entry, |log| log);
+    }
+
+    /// One that was not written down must not be relied on by the index; one that has no log has nothing to search.
+    fn add(&mut self, place: usize, store: &Store, entry: &Entry, describe: impl FnOnce(Source) -> Source) {
+        let located = &entry.located;
+        let Some(key) = &located.key else { return };
+        let settled = entry.is_settled();
+        let generation = if settled { entry.generation } else { u64::MAX };
+        let generation = if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 };
+        let reference = SessionRef::new(store.dialect().name(), store.backend().describe(key));
+        let source = Source {
+            modified: located.modified,
+            form: Form::Log(located.framing),
+            ..Source::log(reference, generation, length(store, key, located.size))
         };
-        self.push(source, Origin::Session(place), store, key, settled);
+        self.push(describe(source), Origin::Session(place), store, key, settled);
     }
 
     /// Adds the memory files that a store's agent keeps.

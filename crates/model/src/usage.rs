@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Instant, Name};
+use crate::{Instant, Name, Running};
 
 /// Tokens and money. What was not stated is unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -27,6 +27,44 @@ impl Usage {
     /// Whether nothing is known.
     pub fn is_unknown(&self) -> bool {
         *self == Usage::default()
+    }
+
+    /// Whether nothing was spent, or nothing is known.
+    pub fn is_nothing(&self) -> bool {
+        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.reasoning];
+        let parts = [self.cost, self.premium_requests];
+        counts.iter().all(|count| count.unwrap_or(0) == 0) && parts.iter().all(|part| part.unwrap_or(0.0) == 0.0)
+    }
+
+    /// Zero wherever something is known.
+    fn zeroed(&self) -> Usage {
+        let zero = |count: Option<u64>| count.map(|_| 0);
+        Usage {
+            input: zero(self.input),
+            output: zero(self.output),
+            cache_read: zero(self.cache_read),
+            cache_write: zero(self.cache_write),
+            reasoning: zero(self.reasoning),
+            cost: self.cost.map(|_| 0.0),
+            premium_requests: self.premium_requests.map(|_| 0.0),
+        }
+    }
+
+    /// What was added to an earlier sum; none if this one is smaller. Money is not compared.
+    pub fn since(&self, earlier: &Usage) -> Option<Usage> {
+        let less = |now: Option<u64>, then: Option<u64>| match now {
+            Some(now) => now.checked_sub(then.unwrap_or(0)).map(Some),
+            None => Some(None),
+        };
+        Some(Usage {
+            input: less(self.input, earlier.input)?,
+            output: less(self.output, earlier.output)?,
+            cache_read: less(self.cache_read, earlier.cache_read)?,
+            cache_write: less(self.cache_write, earlier.cache_write)?,
+            reasoning: less(self.reasoning, earlier.reasoning)?,
+            cost: None,
+            premium_requests: None,
+        })
     }
 
     /// Adds another; unknown plus known is known.
@@ -66,6 +104,10 @@ pub struct Said {
     pub everywhere: bool,
     /// Whether the line only repeats what a subagent used, which has a transcript of its own.
     pub relayed: bool,
+    /// The session that the counter was begun in, where an agent states only a sum that goes on in forks.
+    pub lineage: Option<Name>,
+    /// Whether it was copied from the session that this one was forked from, which spent it.
+    pub inherited: bool,
 }
 
 /// What one API message cost.
@@ -82,6 +124,8 @@ pub struct Noted {
 pub struct UsageTally {
     by_message: HashMap<Name, Noted>,
     unnamed: Vec<Noted>,
+    /// The counter of agents that state only a sum so far.
+    pub running: Running,
 }
 
 const DAY: i64 = 86_400_000;
@@ -116,11 +160,12 @@ impl UsageTally {
         named.chain(self.unnamed.iter().map(|noted| (None, noted)))
     }
 
-    /// The sum over all messages.
+    /// The sum over all messages that the session paid for itself.
     pub fn total(&self) -> Usage {
         let mut total = Usage::default();
         for (_, noted) in self.items() {
-            total.add(&noted.usage);
+            // What was inherited is known to have cost nothing here.
+            total.add(&if noted.said.inherited { noted.usage.zeroed() } else { noted.usage });
         }
         total
     }

@@ -87,15 +87,19 @@ impl Summary {
         self.located
             .hidden
             .or(self.facts.hidden)
-            .or((self.complete && self.located.row.is_none() && self.holds_nothing()).then_some("empty"))
+            .or((self.complete && self.located.row.is_none() && self.is_empty()).then_some("empty"))
     }
 
-    /// Bookkeeping alone is no conversation, unless somebody gave it a name.
-    fn holds_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
+        let talk = self.conversation || self.facts.title.is_some();
+        Summary::holds_nothing(&self.reference.dialect, self.located.framing, self.records > 0, talk)
+    }
+
+    /// Whether a log holds nothing that anybody would look for: bookkeeping alone is no conversation, unless somebody gave it a
+    /// name. `talk` is whether there is one or the other.
+    pub fn holds_nothing(dialect: &str, framing: Framing, records: bool, talk: bool) -> bool {
         // One of our own was made by somebody who will want to find it.
-        let own = self.reference.dialect == "boswell";
-        let bare = self.located.framing == Framing::Lines && !self.conversation && self.facts.title.is_none();
-        !own && (self.records == 0 || bare)
+        dialect != "boswell" && (!records || (framing == Framing::Lines && !talk))
     }
 }
 

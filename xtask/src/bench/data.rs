@@ -58,29 +58,30 @@ fn start_of_entry(file: &Path, id: &str, before: u64) -> Outcome<u64> {
 
 /// The root of a Claude store with a thousand sessions.
 pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
-    let home = data.join("c100");
-    once(&home, || {
-        bench_corpus::generate(&home, SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED, false);
-        Ok(String::new())
-    })?;
-    Ok(home.join(".claude"))
+    generated(data, "c100", (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED), false)
 }
 
 /// The root of a Claude store with ten thousand sessions.
 pub(crate) fn ten_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
-    let home = data.join("c1000");
-    once(&home, || {
-        bench_corpus::generate(&home, 10_000, 950.0, 2, false);
-        Ok(String::new())
-    })?;
-    Ok(home.join(".claude"))
+    generated(data, "c1000", (10_000, 950.0, 2), false)
+}
+
+/// The root of a Claude store with a hundred thousand short sessions.
+pub(crate) fn hundred_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
+    generated(data, "c100k", (100_000, 200.0, 3), false)
 }
 
 /// The root of a Claude store with a thousand sessions, some of them damaged, and a line of 60 MB.
 pub(crate) fn damaged_sessions(data: &Path) -> Outcome<PathBuf> {
-    let home = data.join("c100-damaged");
+    generated(data, "c100-damaged", (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED), true)
+}
+
+/// The root of a Claude store of that many sessions, megabytes and seed.
+fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) -> Outcome<PathBuf> {
+    let home = data.join(name);
     once(&home, || {
-        bench_corpus::generate(&home, SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED, true);
+        let (sessions, megabytes, seed) = size;
+        bench_corpus::generate(&home, sessions, megabytes, seed, damaged);
         Ok(String::new())
     })?;
     Ok(home.join(".claude"))

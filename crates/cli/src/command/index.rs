@@ -46,9 +46,8 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
     if let Some(error) = library.unkept.take() {
         return Err(error);
     }
-    library.fill(machine, Wanted::Whole, &|| true)?;
-    let looked = library.summaries(machine);
-    let sources = library.sources(machine, &looked)?;
+    library.read(machine, Wanted::Whole, &|| true)?;
+    let sources = library.sources_at_a_glance(machine)?;
     let index = library.index();
     let blocks: u64 = sources.sources().iter().map(|source| source.len >> 14).sum();
     let mut progress = Progress::new("indexing, 16 KB block", usize::try_from(blocks).unwrap_or(0), machine.quiet);
@@ -64,7 +63,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
             &Json::object()
                 .with("v", 1)
                 .with("type", "index")
-                .with("sessions", looked.len())
+                .with("sessions", library.readable())
                 .with("sources", size.sources)
                 .with("read_bytes", done.bytes)
                 .with("text_bytes", size.text)

@@ -1,10 +1,9 @@
 //! `list`: sessions, last active first.
 
-use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
@@ -12,8 +11,9 @@ use super::narrow::{Filter, Narrow};
 use crate::fate::Fates;
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shelf::{Look, Shelf, cursor_of};
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{failure, ghosts, shape, when};
+use crate::{failure, shape, when};
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -62,27 +62,27 @@ pub(crate) enum Sort {
 pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let matching = args.matching.as_ref().map(|text| text.to_lowercase());
-    let takes = |conversation: &Conversation| {
-        (args.hidden || conversation.front.1.hidden().is_none())
-            && filter.takes(conversation)
-            && matching.as_deref().is_none_or(|text| sides(conversation).any(|side| matches(side, text)))
+    let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
+    let look = match (args.hidden, &matching, args.sort) {
+        (true, ..) => Look::Ghosts,
+        (_, None, sort) if sort != Sort::Name && filter.takes_all() => Look::Glance,
+        _ => Look::Close,
     };
-    let (mut conversations, rest) = machine.conversations()?;
-    if args.hidden {
-        let mut gone = ghosts::all(machine, &conversations)?;
-        conversations.append(&mut gone);
+    let mut shelf = Shelf::open(machine, look)?;
+    let found_any = shelf.len() > 0;
+    if !args.hidden {
+        shelf.without_hidden();
     }
-    let found_any = !conversations.is_empty();
-    let mut rows: Vec<&Conversation> = conversations.iter().filter(|it| takes(it)).collect();
-    sort(&mut rows, args.sort);
-    let total = rows.len();
+    shelf.active(|at| filter.takes_time(at));
+    shelf.retain(|it| look == Look::Glance || (filter.takes(it) && sides(it).any(matches)));
+    shelf.sort(args.sort);
+    let total = shelf.len();
     if let Some(cursor) = &args.cursor {
-        let after = cursor_place(&rows, args.sort, cursor)?;
-        rows.drain(..after);
+        shelf.skip_to(args.sort, cursor)?;
     }
     let limit = args.limit.unwrap_or(usize::MAX);
-    let more = rows.len().saturating_sub(args.offset) > limit;
-    let page: Vec<&Conversation> = rows.into_iter().skip(args.offset).take(limit).collect();
+    let more = shelf.len().saturating_sub(args.offset) > limit;
+    let page = shelf.page(args.offset, limit)?;
     let mut out = Output::paged(machine);
     if out.json {
         let fates = Fates::read(machine)?;
@@ -96,7 +96,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         table(machine, &page, &mut out)?;
     }
     out.finish()?;
-    warn_about(machine, &rest);
+    warn_about(machine, shelf.rest());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,21 +109,6 @@ pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summar
     std::iter::once(&conversation.front).chain(&conversation.linked).map(|(_, summary)| summary)
 }
 
-fn sort(rows: &mut [&Conversation], by: Sort) {
-    // Ids break ties, so that the order never depends on how a folder happens to be read.
-    rows.sort_by(|a, b| {
-        let (x, y) = (&a.front.1, &b.front.1);
-        match by {
-            Sort::Active => last_active(b).cmp(&last_active(a)),
-            Sort::Created => y.facts.created.cmp(&x.facts.created),
-            Sort::Messages => messages(y).cmp(&messages(x)),
-            Sort::Size => y.located.size.cmp(&x.located.size),
-            Sort::Name => x.name().to_lowercase().cmp(&y.name().to_lowercase()),
-        }
-        .then_with(|| x.reference.cmp(&y.reference))
-    });
-}
-
 /// The messages of a session, where somebody counted them.
 pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     // A document speaks of a conversation that is kept elsewhere; that it holds no message says nothing.
@@ -131,28 +116,8 @@ pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     counted.then_some(summary.facts.messages).or(summary.facts.stated.messages)
 }
 
-/// Where a page goes on. In the order of last activity a cursor holds the time beside the ref: a session that was appended to
-/// meanwhile has moved to the top, and what comes behind its old place must not begin there.
-fn cursor_place(rows: &[&Conversation], by: Sort, cursor: &str) -> Result<usize> {
-    let timed = cursor.rsplit_once('@').filter(|_| by == Sort::Active);
-    if let Some((session, time)) = timed.and_then(|(session, time)| session.split_once(':').zip(Instant::parse(time))) {
-        let at = (Reverse(Some(time)), SessionRef::new(session.0, session.1));
-        let key = |c: &Conversation| (Reverse(last_active(c)), c.front.1.reference.clone());
-        return Ok(rows.iter().take_while(|c| key(c) <= at).count());
-    }
-    let place = rows.iter().position(|c| c.front.1.reference.to_string() == cursor);
-    place.map(|at| at + 1).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("the cursor `{}` fits no session of this list", cursor.escape_debug()))
-            .because("the session that it names is gone, or the filters are others than before")
-            .hinting("start again without --cursor")
-    })
-}
-
-fn page_line(page: &[&Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
-    let cursor = page.last().filter(|_| more).map(|c| match last_active(c).filter(|_| by == Sort::Active) {
-        Some(time) => format!("{}@{}", c.front.1.reference, time.to_rfc3339()),
-        None => c.front.1.reference.to_string(),
-    });
+fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
+    let cursor = page.last().filter(|_| more).map(|last| cursor_of(last, by));
     Json::object()
         .with("v", 1)
         .with("type", "page")
@@ -171,7 +136,7 @@ fn matches(side: &Summary, text: &str) -> bool {
     all.any(|t| t.to_lowercase().contains(text))
 }
 
-fn table(machine: &Machine, page: &[&Conversation], out: &mut Output) -> Result<()> {
+fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
     // What is left is shared by folder and name, and each keeps enough to be told from others.
@@ -213,7 +178,7 @@ fn table(machine: &Machine, page: &[&Conversation], out: &mut Output) -> Result<
 }
 
 /// How much of the ids must be shown so that each can be typed again: eight characters, or more where they begin alike.
-fn unique_width(page: &[&Conversation]) -> usize {
+fn unique_width(page: &[Conversation]) -> usize {
     let mut ids: Vec<&str> = page.iter().map(|c| c.front.1.reference.id.as_str()).collect();
     ids.sort_unstable();
     let alike = |pair: &[&str]| match pair {

@@ -66,6 +66,11 @@ impl<'a> Filter<'a> {
         self.project.is_none() && [agent, status, tag, branch, model].iter().all(|it| it.is_none())
     }
 
+    /// Whether no session is left out.
+    pub(crate) fn takes_everything(&self) -> bool {
+        self.takes_all() && self.since.is_none() && self.until.is_none()
+    }
+
     /// Whether the time at which something happened is one that is asked for.
     pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))

@@ -1,5 +1,6 @@
 //! `search`: any sentence in any session.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use boswell_find::{Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted};
@@ -59,8 +60,6 @@ enum Sort {
     Newest,
 }
 
-type Looked = (usize, StoreId, Summary);
-
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let query = query(machine, args)?;
@@ -70,12 +69,20 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     };
     // What is known of an earlier state will do for showing a hit, not for choosing sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    library.fill(machine, if chosen { Wanted::Glance } else { Wanted::Hint }, &|| true)?;
-    let mut looked = library.summaries(machine);
-    machine.add_notes(looked.iter_mut().map(|(_, _, summary)| summary))?;
-    let all = library.sources(machine, &looked)?;
+    let mut looked = Vec::new();
+    let all = if chosen {
+        library.fill(machine, Wanted::Glance, &|| true)?;
+        looked = library.summaries(machine);
+        machine.add_notes(looked.iter_mut().map(|(_, _, summary)| summary))?;
+        library.sources(machine, &looked)?
+    } else {
+        library.read(machine, Wanted::Hint, &|| true)?;
+        library.sources_at_a_glance(machine)?
+    };
     let wanted = |index: usize| match all.origin(index) {
-        Some(Origin::Session(place)) => looked.get(*place).is_some_and(|(_, _, summary)| filter.takes_side(summary)),
+        Some(Origin::Session(place)) => {
+            !chosen || looked.get(*place).is_some_and(|(_, _, summary)| filter.takes_side(summary))
+        }
         Some(Origin::Memory { dialect, project, .. }) => filter.takes_memory(dialect, project),
         None => false,
     };
@@ -84,6 +91,11 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let index = library.index();
     let effort = Effort { workers: workers(), go_on: &|| true };
     let results = index.search(&query, &sources, &all, &effort)?;
+    let looked = if chosen {
+        looked.into_iter().map(|(_, store, summary)| (store, summary)).enumerate().collect()
+    } else {
+        found(machine, &mut library, &all, &places, &results)?
+    };
     let shown = Shown { machine, looked: &looked, all: &all, places: &places };
     let mut out = Output::paged(machine);
     shown.print(&results, &mut out)?;
@@ -95,6 +107,32 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     warn_about(machine, &library.rest());
     library.index_a_little(machine, &index, &all);
     Ok(if results.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Sessions by the places that their sources were added with.
+type Looked = HashMap<usize, (StoreId, Summary)>;
+
+/// The sessions that hold hits.
+fn found(
+    machine: &Machine,
+    library: &mut Library,
+    all: &StoreSources,
+    places: &[usize],
+    results: &Results,
+) -> Result<Looked> {
+    let mut found = Looked::new();
+    for hit in &results.hits {
+        let Some(Origin::Session(place)) = places.get(hit.source).and_then(|source| all.origin(*source)) else {
+            continue;
+        };
+        if !found.contains_key(place)
+            && let Some(session) = library.summary(machine, *place)?
+        {
+            found.insert(*place, session);
+        }
+    }
+    machine.add_notes(found.values_mut().map(|(_, summary)| summary))?;
+    Ok(found)
 }
 
 fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
@@ -123,7 +161,7 @@ fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
 
 struct Shown<'a> {
     machine: &'a Machine,
-    looked: &'a [Looked],
+    looked: &'a Looked,
     all: &'a StoreSources,
     places: &'a [usize],
 }
@@ -171,8 +209,8 @@ impl Shown<'_> {
                 project: Some(project),
                 name: "memory".to_owned(),
             },
-            Some(Origin::Session(place)) if self.looked.get(*place).is_some() => {
-                let Some((_, store, summary)) = self.looked.get(*place) else { return nobody(hit) };
+            Some(Origin::Session(place)) => {
+                let Some((store, summary)) = self.looked.get(place) else { return nobody(hit) };
                 let own = self.machine.stores.get(*store).map_or("", |store| store.dialect().agent());
                 Holder {
                     reference: summary.reference.to_string(),
@@ -181,7 +219,7 @@ impl Shown<'_> {
                     name: cut(&summary.name(), 50),
                 }
             }
-            _ => nobody(hit),
+            None => nobody(hit),
         }
     }
 

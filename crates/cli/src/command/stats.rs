@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::process::ExitCode;
 
-use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Wanted, count};
+use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Tally, Wanted};
 use boswell_model::json::{Json, number_text};
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Conversation, StoreId, Summary};
+use boswell_store::{Conversation, Resolved, StoreId, Summary};
 use clap::{Args, ValueEnum};
 
 use super::list::{short_path, sides, warn_about};
@@ -68,13 +68,52 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
+    library.read(machine, Wanted::Whole, &|| true)?;
+    let everything = only.is_none() && filter.takes_everything();
+    let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
+    let known = if everything { library.tally(by) } else { None };
+    let tally = match known {
+        Some(tally) => tally,
+        None => {
+            let tally = tally(machine, &mut library, &filter, only.as_ref(), by)?;
+            if everything {
+                library.keep_tally(by, &tally);
+            }
+            tally
+        }
+    };
+    let mut out = Output::paged(machine);
+    let sums = tally.sums(&prices);
+    match args.by {
+        Some(_) => table(machine, word, &sums, &prices, &mut out)?,
+        None => whole(sums.get("").unwrap_or(&Sum::default()), &prices, &mut out)?,
+    }
+    out.finish()?;
+    let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
+    if !machine.quiet && !machine.json && !unpriced.is_empty() {
+        let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
+        failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
+    }
+    say_unkept(machine, library.unkept.as_ref());
+    warn_about(machine, &library.rest());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Adds up the conversations that are asked for.
+fn tally(
+    machine: &Machine,
+    library: &mut Library,
+    filter: &Filter<'_>,
+    only: Option<&Resolved>,
+    by: By,
+) -> Result<Tally> {
     library.fill(machine, Wanted::Whole, &|| true)?;
     let items = library.items(machine)?;
     let looked = library.summaries(machine);
     let entries: HashMap<Place, usize> = looked.iter().map(|(index, store, s)| (place(*store, s), *index)).collect();
     let mut conversations = machine.stores.joined(looked.into_iter().map(|(_, store, s)| (store, s)).collect());
     machine.annotate(&mut conversations)?;
-    let is_meant = |conversation: &&Conversation| match &only {
+    let is_meant = |conversation: &&Conversation| match only {
         Some(found) => sides(conversation).any(|side| {
             side.reference.dialect == found.store.dialect().name()
                 && (side.located.key == found.located.key && side.located.id == found.located.id
@@ -95,22 +134,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
         }
     }
     let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
-    let mut out = Output::paged(machine);
-    let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
-    let sums = count(&counted, items, by, &prices);
-    match args.by {
-        Some(_) => table(machine, word, &sums, &prices, &mut out)?,
-        None => whole(sums.get("").unwrap_or(&Sum::default()), &prices, &mut out)?,
-    }
-    out.finish()?;
-    let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
-    if !machine.quiet && !machine.json && !unpriced.is_empty() {
-        let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
-        failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
-    }
-    say_unkept(machine, library.unkept.as_ref());
-    warn_about(machine, &library.rest());
-    Ok(ExitCode::SUCCESS)
+    Ok(Tally::of(&counted, items, by))
 }
 
 /// The prices of the table, and those that the user set.

@@ -312,3 +312,65 @@ fn a_list_says_of_a_session_that_it_is_active_and_then_that_it_ended() {
     bench.run(["close", &session]).ends(0);
     assert_eq!(status(), "completed");
 }
+
+#[test]
+fn a_glance_tells_the_same_as_a_close_look() {
+    let (bench, _) = home(44);
+    // Something that stands in notes, in a file beside the log, and in no place at all.
+    let noted = refs(&rows(&bench, &["--agent", "codex"]))[0].clone();
+    bench.run(["rename", &noted, "named in a note"]).ends(0);
+    let of_claude = rows(&bench, &[]).into_iter().find(|row| row["dialect"] == "claude").unwrap();
+    let beside = of_claude["path"].as_str().unwrap().trim_end_matches(".jsonl").to_owned();
+    boswell_testkit::disk::write(std::path::Path::new(&format!("{beside}/archived.json")), br#"{"archived":true}"#);
+    let store = |dialect: &str| format!("{dialect}={}", bench.home().join(format!(".{dialect}")).display());
+    let (claude, codex) = (store("claude"), store("codex"));
+    // All stores, of which some are linked, and two that know nothing of others.
+    for only in [&[][..], &["--store", &claude, "--store", &codex]] {
+        for sort in ["active", "created", "messages", "size"] {
+            let asked = |more: &[&str]| {
+                let args = [&["--sort", sort, "--limit", "20"], only, more].concat();
+                rows(&bench, &args)
+            };
+            // An empty text stands in everything, and has to be looked for.
+            assert_eq!(asked(&[]), asked(&["--match", ""]), "{sort} {only:?}");
+        }
+    }
+}
+
+#[test]
+fn pages_show_nothing_twice_in_any_order_while_sessions_grow() {
+    let line = |number: usize| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u{number}\",\"timestamp\":\"2026-01-02T03:04:05.{number:03}Z\",\"cwd\":\"/p\",\"message\":{{\"role\":\"user\",\"content\":\"more and more\"}}}}\n"
+        )
+    };
+    for sort in ["active", "created", "messages", "size", "name"] {
+        let bench = Bench::new();
+        let path = |session: usize| format!(".claude/projects/-p/{session:08}-3333-4333-8333-333333333333.jsonl");
+        let mut texts: Vec<String> = (0..7).map(|n| (0..=n).map(|at| line(n * 10 + at)).collect()).collect();
+        texts.iter().enumerate().for_each(|(n, text)| {
+            bench.plant(&path(n), text.as_bytes());
+        });
+        bench.run(["index", "-q"]).ends(0);
+        let all = refs(&rows(&bench, &["--sort", sort]));
+        let (mut seen, mut cursor): (Vec<String>, Option<String>) = (Vec::new(), None);
+        loop {
+            let mut args = vec!["list", "--json", "--limit", "2", "--sort", sort];
+            args.extend(cursor.iter().flat_map(|at| ["--cursor", at.as_str()]));
+            let ran = bench.run(&args).ends(0);
+            seen.extend(refs(&ran.of_type("session")));
+            cursor = ran.lines().pop().unwrap()["cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+            // All that was shown grows far beyond the rest, the one that the cursor names too.
+            for shown in &seen {
+                let number: usize = shown["claude:".len()..][..8].parse().unwrap();
+                let more: String = (0..40).map(|at| line(200 + seen.len() * 50 + at)).collect();
+                texts[number].push_str(&more);
+                bench.plant(&path(number), texts[number].as_bytes());
+            }
+        }
+        assert_eq!(seen, all, "by {sort}");
+    }
+}

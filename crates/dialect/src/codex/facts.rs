@@ -1,7 +1,7 @@
 //! What a log says about its session.
 
 use boswell_model::json::{Kind, Raw};
-use boswell_model::{EntryKind, Facts, Head, Names, Said, Usage};
+use boswell_model::{EntryKind, Facts, Head, Instant, Names, Said, Usage};
 
 use super::fragment;
 use super::item::{Item, Shape, Side};
@@ -12,23 +12,29 @@ pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &m
     facts.saw(head);
     facts.count(head.word.map_or("", |w| names.text(w)));
     match record {
-        Record::Meta(payload) => fold_meta(payload, facts),
+        Record::Meta(payload) => fold_meta(payload, head, names, facts),
         // Answers of tools are most of a log's bytes and say nothing about the session.
         Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, facts),
         Record::Event(payload) => fold_event(payload, head, names, facts),
-        Record::Turn(payload) => fold_turn(payload, facts),
+        Record::Turn(payload) => fold_turn(payload, names, facts),
         _ => {}
     }
 }
 
 /// A fork begins with its own line and then copies the parent's: only lines of the first id speak of this session.
-fn fold_meta(payload: Raw<'_>, facts: &mut Facts) {
+fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     let Some(id) = text(payload, "id") else { return };
     let first = facts.id.is_none();
     if !first && facts.id.as_deref() != Some(&id) {
+        // A fork of a fork has the lines of all its forebears, the oldest last.
+        if facts.usage.running.is_unused() {
+            facts.usage.running.forks();
+            facts.usage.running.root = names.intern(&id);
+        }
         return;
     }
-    if let Some(time) = payload.get("timestamp").and_then(time) {
+    let begun = payload.get("timestamp").and_then(time);
+    if let Some(time) = begun {
         facts.saw_time(time);
     }
     facts.agent_version = text(payload, "cli_version").or_else(|| facts.agent_version.take());
@@ -37,11 +43,20 @@ fn fold_meta(payload: Raw<'_>, facts: &mut Facts) {
     if !first {
         return;
     }
+    let forked_from = text(payload, "forked_from_id");
+    facts.usage.running.begin(time_of_id(&id).or(begun), head.instant());
+    if forked_from.is_some() {
+        facts.usage.running.forks();
+    }
+    facts.usage.running.root = names.intern(forked_from.as_deref().unwrap_or(&id));
     facts.id = Some(id);
     facts.project = text(payload, "cwd").or_else(|| facts.project.take());
-    facts.parent = text(payload, "forked_from_id").or_else(|| text(payload, "parent_thread_id"));
+    facts.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
     if payload.at(&["source", "subagent"]).is_some() || payload.get("thread_source").is_some_and(|s| s.is("subagent")) {
         facts.hidden = Some("subagent");
+    }
+    if facts.parent.is_some() || facts.hidden.is_some() {
+        facts.usage.running.descends();
     }
     for key in ["originator", "model_provider", "agent_nickname", "agent_role"] {
         if let Some(value) = text(payload, key) {
@@ -81,13 +96,11 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
             }
         }
         Some("token_count") => {
-            if let Some(usage) = usage(payload) {
-                // The sum so far, of the whole session: the last one counts.
-                let model = facts.models.last().and_then(|model| names.intern(model));
-                let said = Said { at: head.instant(), model, ..Said::default() };
-                facts.usage.note_said(names.intern("total_token_usage"), usage, said);
+            if let Some(total) = usage(payload) {
+                note_total(total, newest(payload), head, names, facts);
             }
         }
+        Some("task_started" | "turn_started") => saw_turn(payload, facts),
         Some("thread_name_updated") => {
             facts.title = text(payload, "thread_name").filter(|t| !t.trim().is_empty()).or_else(|| facts.title.take());
         }
@@ -98,16 +111,54 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
         }
         Some("thread_settings_applied") => {
             if let Some(model) = payload.at(&["thread_settings", "model"]).and_then(|m| m.text()) {
-                facts.saw_model(&model);
+                saw_model(&model, names, facts);
             }
         }
         _ => {}
     }
 }
 
-fn fold_turn(payload: Raw<'_>, facts: &mut Facts) {
+/// Notes what a sum so far adds, under the sum as its name: forks repeat it with other times.
+fn note_total(total: Usage, newest: Option<Usage>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    let running = &mut facts.usage.running;
+    let inherited = running.is_copied(head.instant());
+    let Some(added) = running.adds(total, newest) else { return };
+    let count = |part: Option<u64>| part.unwrap_or(0);
+    let name = format!(
+        "{}:{}/{}/{}/{}",
+        running.restarts(),
+        count(total.input),
+        count(total.cache_read),
+        count(total.output),
+        count(total.reasoning),
+    );
+    let (lineage, model) = (running.root, running.model);
+    let said = Said { at: head.instant(), model, lineage, inherited, ..Said::default() };
+    facts.usage.note_said(names.intern(&name), added, said);
+}
+
+fn saw_turn(payload: Raw<'_>, facts: &mut Facts) {
+    if let Some(began) = payload.get("turn_id").and_then(|id| time_of_id(&id.text()?)) {
+        facts.usage.running.turn(began);
+    }
+}
+
+fn saw_model(model: &str, names: &mut Names, facts: &mut Facts) {
+    facts.saw_model(model);
+    facts.usage.running.model = names.intern(model).or(facts.usage.running.model);
+}
+
+/// When an id was made, for those that begin with it (UUID version 7).
+fn time_of_id(id: &str) -> Option<Instant> {
+    let is_seventh = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7');
+    let millis: String = id.chars().take(13).filter(|c| *c != '-').collect();
+    i64::from_str_radix(&millis, 16).ok().filter(|_| is_seventh && millis.len() == 12).map(Instant::from_millis)
+}
+
+fn fold_turn(payload: Raw<'_>, names: &mut Names, facts: &mut Facts) {
+    saw_turn(payload, facts);
     if let Some(model) = text(payload, "model") {
-        facts.saw_model(&model);
+        saw_model(&model, names, facts);
     }
     facts.permission_mode = permission_mode(payload).or_else(|| facts.permission_mode.take());
     if facts.project.is_none() {
@@ -134,10 +185,18 @@ pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
 
 /// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are apart, as everywhere.
 pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
-    let total = match event.get("info") {
+    counts(match event.get("info") {
         Some(info) => info.get("total_token_usage")?,
         None => event,
-    };
+    })
+}
+
+/// What the newest request added, by Codex's own account.
+fn newest(event: Raw<'_>) -> Option<Usage> {
+    counts(event.at(&["info", "last_token_usage"])?)
+}
+
+fn counts(total: Raw<'_>) -> Option<Usage> {
     let count = |key: &str| total.get(key).and_then(|n| n.u64());
     let cached = count("cached_input_tokens");
     let usage = Usage {
@@ -223,6 +282,33 @@ mod tests {
         assert_eq!((total.input, total.cache_read, total.output), (Some(20), Some(80), Some(7)));
         assert_eq!((total.reasoning, total.cache_write, total.cost), (Some(3), None, None));
         assert!(read(b"").facts.usage.total().is_unknown());
+    }
+
+    #[test]
+    fn a_fork_counts_from_where_its_parent_stood() {
+        let count = |output: u32| {
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":0,"output_tokens":{output}}}}}}}"#
+            )
+        };
+        let turn = |id: &str| format!(r#"{{"turn_id":"{id}","model":"gpt-5"}}"#);
+        let bytes = log(&[
+            ("session_meta", r#"{"id":"019d7e3d-0164-79d1-af76-e4ee6689b94f","forked_from_id":"mother"}"#),
+            ("session_meta", r#"{"id":"mother"}"#),
+            ("turn_context", &turn("019d7d08-f1d2-78a1-ae52-df8e21f9b394")),
+            ("event_msg", &count(100)),
+            ("turn_context", &turn("019d8192-1dcb-76b2-ac9d-9009b1dad2c0")),
+            ("event_msg", &count(100)),
+            ("event_msg", &count(130)),
+        ]);
+        let read = read(&bytes);
+        assert_eq!(read.facts.usage.total().output, Some(30));
+        let said: Vec<_> = (read.facts.usage.items())
+            .map(|(_, noted)| {
+                (noted.usage.output, noted.said.inherited, noted.said.lineage.map(|it| read.log.names.text(it)))
+            })
+            .collect();
+        assert_eq!(said, [(Some(100), true, Some("mother")), (Some(30), false, Some("mother"))]);
     }
 
     #[test]

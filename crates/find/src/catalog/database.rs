@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 /// How long another process may hold the file before we do without.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -26,10 +26,12 @@ CREATE TABLE session(
   generation INTEGER NOT NULL,
   upto INTEGER NOT NULL,
   gone INTEGER NOT NULL,
-  kept BLOB,
+  glance BLOB,
   UNIQUE(store, place)
 );
+CREATE TABLE kept(session INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
+CREATE TABLE tally(name INTEGER PRIMARY KEY, state INTEGER NOT NULL, sums BLOB NOT NULL);
 ";
 
 /// Opens the file, or makes it. One that is damaged or of another version is deleted first.

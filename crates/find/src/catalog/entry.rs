@@ -7,6 +7,7 @@ use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
 use super::folders::Folders;
+use super::glance::Glance;
 use super::kept::Packed;
 use super::ledger::Item;
 
@@ -23,8 +24,11 @@ pub struct Entry {
     /// Grows when its bytes were changed other than by appending.
     pub generation: u64,
     pub(super) row: i64,
+    /// The few things that are known without reading the rest; none if nothing is.
+    pub(super) glance: Option<Glance>,
+    /// The rest, once it was loaded.
     pub(super) kept: Option<Packed>,
-    /// For which length of the log `kept` holds; none if for none.
+    /// For which length of the log both hold; none if for none.
     pub(super) upto: Option<u64>,
     /// What it cost, where that could not be written down.
     pub(super) items: Vec<Item>,
@@ -36,7 +40,17 @@ impl Entry {
     /// A session about which nothing is written down.
     pub(super) fn new(store: StoreId, located: Located, folders: &Arc<Folders>) -> Entry {
         let folders = Arc::clone(folders);
-        Entry { store, located, generation: UNSETTLED, row: 0, kept: None, upto: None, items: Vec::new(), folders }
+        Entry {
+            store,
+            located,
+            generation: UNSETTLED,
+            row: 0,
+            glance: None,
+            kept: None,
+            upto: None,
+            items: Vec::new(),
+            folders,
+        }
     }
 
     /// Whether its generation was written down, so that the index may rely on it.
@@ -46,25 +60,45 @@ impl Entry {
 
     /// Whether all that is known of it holds for the log as it is now, and the whole of it was read.
     pub fn is_current(&self) -> bool {
-        self.upto == Some(self.located.size) && self.kept.as_ref().is_some_and(Packed::is_complete)
+        self.upto == Some(self.located.size) && self.is_whole()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.glance.as_ref().is_some_and(Glance::is_complete)
+    }
+
+    /// What is known of it at a glance; none where only a summary tells, because files beside the log have a say.
+    pub fn glance(&self) -> Option<Glance> {
+        self.glance.filter(|_| self.stands_alone())
+    }
+
+    /// Whether its log is all that says something of it: no index has a row for it and no folder stands beside it.
+    pub fn stands_alone(&self) -> bool {
+        let key = self.located.key.as_deref().filter(|_| self.located.row.is_none());
+        key.is_some_and(|key| !self.folders.may_have_folder_beside(key))
     }
 
     /// The title that its log is known to state.
     pub fn title_in_log(&self) -> Option<&str> {
-        self.kept.as_ref().filter(|kept| kept.is_complete() && self.located.row.is_none())?.title()
+        self.kept.as_ref().filter(|_| self.is_whole() && self.located.row.is_none())?.title()
+    }
+
+    /// Forgets what is kept of it, so that its log is read again.
+    pub fn forget(&mut self) {
+        (self.glance, self.kept, self.upto) = (None, None, None);
     }
 
     /// Whether what is known of it was read from the log as it is now.
     pub(super) fn is_fresh(&self) -> bool {
-        self.upto == Some(self.located.size) && self.kept.is_some()
+        self.upto == Some(self.located.size) && self.glance.is_some()
     }
 
     /// Whether anything is known that was true of the log once and was not rewritten since.
     pub(super) fn is_known(&self) -> bool {
-        self.upto.is_some() && self.kept.is_some()
+        self.upto.is_some() && self.glance.is_some()
     }
 
-    /// What a list shows of it.
+    /// What a list shows of it, once that was [loaded](super::Catalog::load).
     ///
     /// Counts are left out unless the whole log was read as it is now. What stands in side files is read here.
     pub fn summary(&self, store: &Store) -> Result<Summary> {

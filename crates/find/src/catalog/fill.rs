@@ -8,6 +8,7 @@ use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::{ObjectReader, Store, Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
+use super::glance::Glance;
 use super::kept::{Kept, Packed};
 use super::ledger::{self, Item};
 use super::{Catalog, Entry};
@@ -42,8 +43,23 @@ const BATCH: usize = 128;
 const SMALL: u64 = 128 << 10;
 
 impl Catalog {
-    /// Reads logs of which not enough is known, those that changed last first, until `go_on` answers false.
+    /// Reads logs of which not enough is known, those that changed last first, until `go_on` answers false, and loads what
+    /// is known of all.
     pub fn fill(
+        &mut self,
+        stores: &Stores,
+        entries: &mut [Entry],
+        wanted: Wanted,
+        workers: usize,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Filled> {
+        let filled = self.read_missing(stores, entries, wanted, workers, go_on)?;
+        self.load_all(entries)?;
+        Ok(filled)
+    }
+
+    /// The same without loading: of most sessions a glance will do.
+    pub fn read_missing(
         &mut self,
         stores: &Stores,
         entries: &mut [Entry],
@@ -75,10 +91,12 @@ impl Catalog {
 
     /// Writes down what was read, and puts it into the entries.
     fn keep(&mut self, entries: &mut [Entry], done: &mut Vec<Done>, filled: &mut Filled) -> Result<()> {
-        let mut fine: Vec<(usize, Packed, Vec<Item>)> = Vec::new();
+        let mut fine: Vec<Fine> = Vec::new();
         for (index, result) in done.drain(..) {
             match result {
-                Ok((kept, items)) => fine.push((index, kept.pack(), items)),
+                Ok((kept, items)) => {
+                    fine.push(Fine { index, glance: Glance::of(&kept), kept: kept.pack(), items });
+                }
                 Err(error) => filled.errors.push((index, error)),
             }
         }
@@ -93,36 +111,47 @@ impl Catalog {
                 }
             },
         };
-        for (index, kept, items) in fine {
-            let Some(entry) = entries.get_mut(index) else { continue };
-            (entry.kept, entry.upto) = (Some(kept), Some(entry.located.size));
+        for fine in fine {
+            let Some(entry) = entries.get_mut(fine.index) else { continue };
+            (entry.glance, entry.kept, entry.upto) = (Some(fine.glance), Some(fine.kept), Some(entry.located.size));
             if !written || entry.row == 0 {
-                entry.items = items;
+                entry.items = fine.items;
             }
         }
         Ok(())
     }
 
-    fn write_kept(&mut self, entries: &[Entry], fine: &[(usize, Packed, Vec<Item>)]) -> Result<()> {
+    fn write_kept(&mut self, entries: &[Entry], fine: &[Fine]) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        for (index, kept, items) in fine {
+        for Fine { index, glance, kept, items } in fine {
             let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else { continue };
             let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
             // Another process may have seen a newer state meanwhile: then this is about one that is gone.
             let changed = tx
-                .prepare_cached("UPDATE session SET kept=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
+                .prepare_cached("UPDATE session SET glance=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
                 .and_then(|mut update| {
-                    update.execute(params![kept.to_bytes(), size, entry.row, entry.generation.cast_signed()])
+                    update.execute(params![glance.to_bytes(), size, entry.row, entry.generation.cast_signed()])
                 })
                 .map_err(fault)?;
             if changed > 0 {
+                tx.prepare_cached("INSERT OR REPLACE INTO kept VALUES(?1,?2)")
+                    .and_then(|mut keep| keep.execute(params![entry.row, kept.to_bytes()]))
+                    .map_err(fault)?;
                 ledger::write(&tx, entry.row, items).map_err(fault)?;
             }
         }
         tx.commit().map_err(fault)
     }
+}
+
+/// What was read of a session, ready to be written down.
+struct Fine {
+    index: usize,
+    glance: Glance,
+    kept: Packed,
+    items: Vec<Item>,
 }
 
 type Done = (usize, Result<(Kept, Vec<Item>)>);

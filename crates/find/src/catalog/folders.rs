@@ -29,6 +29,13 @@ impl Folders {
         Known { backend, folders: self }
     }
 
+    /// Whether a folder may stand beside a log, named like it but for the ending: where side files are.
+    pub(super) fn may_have_folder_beside(&self, log: &str) -> bool {
+        let Some((stem, _)) = log.rsplit_once('.') else { return true };
+        let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
+        self.listed.get(around).is_none_or(|folders| folders.contains(stem))
+    }
+
     /// Whether the folder that a key names a file in was missing from the folder around it.
     fn lacks_folder_of(&self, key: &str) -> bool {
         let Some((folder, _)) = key.rsplit_once('/') else { return false };

@@ -25,7 +25,8 @@ impl Catalog {
         let mut all = self
             .db
             .prepare_cached(
-                "SELECT s.dialect, s.name, store.name, s.kept FROM session s JOIN store ON store.id=s.store WHERE s.gone=1 ORDER BY s.id",
+                "SELECT s.dialect, s.name, store.name, kept.facts FROM session s JOIN store ON store.id=s.store
+                 LEFT JOIN kept ON kept.session=s.id WHERE s.gone=1 ORDER BY s.id",
             )
             .map_err(fault)?;
         let rows = all.query_map([], |row| {
@@ -46,7 +47,11 @@ impl Catalog {
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
         let which = [&reference.dialect, &reference.id];
         let of = "SELECT id FROM session WHERE dialect=?1 AND name=?2";
-        tx.execute(&format!("DELETE FROM usage WHERE session IN ({of})"), which).map_err(fault)?;
+        for table in ["usage", "kept"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
+        }
+        // Sums may name its folder and models.
+        tx.execute("DELETE FROM tally", []).map_err(fault)?;
         tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
         // What was deleted still stands in the log of changes until that is cut off.

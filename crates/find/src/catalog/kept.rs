@@ -1,7 +1,7 @@
 //! What the catalog keeps of a session: its facts packed into few bytes, without what stands in side files.
 //!
-//! A list unpacks every session that there is, so unpacking must cost next to nothing. Flags and the title come first and can
-//! be read alone; of all else only what is known is there, each value behind a letter. A checksum ends it.
+//! Sums and filters unpack every session that there is, so unpacking must cost next to nothing. Flags and the title come first and
+//! can be read alone; of all else only what is known is there, each value behind a letter. A checksum ends it.
 
 use std::collections::BTreeMap;
 
@@ -49,11 +49,6 @@ impl Packed {
         let mut bytes = self.0.clone();
         bytes.extend_from_slice(&crc32fast::hash(&self.0).to_le_bytes());
         bytes
-    }
-
-    /// Whether the whole log was read.
-    pub(super) fn is_complete(&self) -> bool {
-        self.0.first().is_some_and(|flags| flags & COMPLETE != 0)
     }
 
     /// The title, without a look at the rest.
@@ -244,7 +239,7 @@ mod tests {
         back.facts.usage = kept.facts.usage.clone();
         assert_eq!(format!("{back:?}"), format!("{kept:?}"));
         assert_eq!(packed.title(), Some("会话\n"));
-        assert!(packed.is_complete());
+        assert!(back.complete);
     }
 
     #[test]

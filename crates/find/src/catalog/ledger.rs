@@ -7,11 +7,11 @@ use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 use rusqlite::{Transaction, params};
 
 use super::packing::{Out, time, usage};
-use super::{Catalog, Entry};
+use super::{Catalog, Entry, lineage};
 use crate::varint::Reader;
 
 /// What a message cost, and where it was said.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Item {
     /// What names the message in every session that holds it; none where nothing does.
     pub key: Option<String>,
@@ -21,6 +21,10 @@ pub struct Item {
     pub model: Option<String>,
     /// Whether it only repeats what a subagent used.
     pub relayed: bool,
+    /// For what is named within a family of forks only: the oldest session of the family that the log names.
+    pub lineage: Option<String>,
+    /// Whether it was copied from the session that this one was forked from.
+    pub inherited: bool,
     /// Tokens and money.
     pub usage: Usage,
 }
@@ -38,8 +42,19 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
                 (None, Some(at)) => at.millis().to_string(),
                 (None, None) => String::new(),
             };
-            let key = name.filter(|_| said.everywhere).map(|name| format!("{} {which}", names.text(name)));
-            Item { key, at: said.at, model: said.model.map(text), relayed: said.relayed, usage: noted.usage }
+            let key = match said.lineage {
+                Some(_) => name.map(text),
+                None => name.filter(|_| said.everywhere).map(|name| format!("{} {which}", names.text(name))),
+            };
+            Item {
+                key,
+                at: said.at,
+                model: said.model.map(text),
+                relayed: said.relayed,
+                lineage: said.lineage.map(text),
+                inherited: said.inherited,
+                usage: noted.usage,
+            }
         })
         .collect();
     items.sort_by(|a, b| (a.at, &a.key).cmp(&(b.at, &b.key)));
@@ -61,8 +76,12 @@ fn pack(items: &[Item]) -> Vec<u8> {
         out.text(b'k', item.key.as_deref());
         out.time(b'a', item.at);
         out.text(b'm', item.model.as_deref());
+        out.text(b'l', item.lineage.as_deref());
         if item.relayed {
             out.0.push(b'r');
+        }
+        if item.inherited {
+            out.0.push(b'i');
         }
         out.usage(b'u', &item.usage);
         out.0.push(b';');
@@ -85,13 +104,15 @@ fn unpack(bytes: &[u8], sink: &mut dyn FnMut(Item)) -> bool {
 }
 
 fn unpack_one(reader: &mut Reader<'_>) -> Option<Item> {
-    let mut item = Item { key: None, at: None, model: None, relayed: false, usage: Usage::default() };
+    let mut item = Item::default();
     loop {
         match reader.bytes(1)? {
             b"k" => item.key = Some(reader.text()?.to_owned()),
             b"a" => item.at = Some(time(reader)?),
             b"m" => item.model = Some(reader.text()?.to_owned()),
+            b"l" => item.lineage = Some(reader.text()?.to_owned()),
             b"r" => item.relayed = true,
+            b"i" => item.inherited = true,
             b"u" => item.usage = usage(reader)?,
             b";" => return Some(item),
             _ => return None,
@@ -100,7 +121,8 @@ fn unpack_one(reader: &mut Reader<'_>) -> Option<Item> {
 }
 
 impl Catalog {
-    /// What every message of these sessions cost: the place of the session among them, and the message.
+    /// What every message of these sessions cost: the place of the session among them, and the message. What a fork copied
+    /// from a session that is among them is left out.
     pub fn items(&self, entries: &[Entry]) -> Result<Vec<(usize, Item)>> {
         let places: HashMap<i64, usize> = entries.iter().enumerate().map(|(index, entry)| (entry.row, index)).collect();
         let mut out = Vec::new();
@@ -119,6 +141,7 @@ impl Catalog {
         for (index, entry) in entries.iter().enumerate() {
             out.extend(entry.items.iter().map(|item| (index, item.clone())));
         }
+        lineage::settle(entries, &mut out);
         Ok(out)
     }
 }
@@ -130,9 +153,10 @@ mod tests {
     #[test]
     fn messages_read_back_and_a_changed_byte_is_noticed() {
         let usage = Usage { output: Some(7), cost: Some(0.5), ..Usage::default() };
-        let one =
-            Item { key: Some("m r".into()), at: Some(Instant::from_millis(-3)), model: None, relayed: true, usage };
-        let two = Item { key: None, at: None, model: Some("会".into()), relayed: false, usage: Usage::default() };
+        let at = Some(Instant::from_millis(-3));
+        let one = Item { key: Some("m r".into()), at, relayed: true, usage, ..Item::default() };
+        let (model, lineage) = (Some("会".into()), Some("root".into()));
+        let two = Item { model, lineage, inherited: true, ..Item::default() };
         let bytes = pack(&[one.clone(), two.clone()]);
         let mut back = Vec::new();
         assert!(unpack(&bytes, &mut |item| back.push(item)));

@@ -9,11 +9,16 @@ mod entry;
 mod fill;
 mod folders;
 mod ghosts;
+mod glance;
 mod kept;
 mod ledger;
+mod lineage;
+mod listed;
+mod load;
 mod packing;
 mod refresh;
 mod state;
+mod tallies;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +28,7 @@ use rusqlite::Connection;
 pub use entry::Entry;
 pub use fill::{Filled, Wanted};
 pub use ghosts::Ghost;
+pub use glance::Glance;
 pub use ledger::Item;
 pub use refresh::Refreshed;
 

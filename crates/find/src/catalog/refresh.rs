@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use boswell_dialect::Located;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{Store, StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::entry::UNSETTLED;
 use super::folders::Folders;
-use super::kept::Packed;
+use super::glance::Glance;
+use super::listed::{Listed, place_name};
 use super::state::{Change, State, change, windows};
 use super::{Catalog, Entry};
 
@@ -58,17 +58,12 @@ fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     })
 }
 
-/// By the name of a store the places of its sessions among the entries.
-type Places = HashMap<String, HashMap<String, usize>>;
+/// By the name of a store what was listed in it.
+type Places = HashMap<String, Listed>;
 
 /// How a store is written down.
 fn store_name(store: &Store) -> String {
     format!("{}\n{}", store.dialect().name(), store.root().display())
-}
-
-/// How a session is written down within its store.
-fn place_name(located: &Located) -> String {
-    format!("{}\n{}", located.key.as_deref().unwrap_or(""), located.id)
 }
 
 impl Catalog {
@@ -99,10 +94,11 @@ impl Catalog {
                     let first = refreshed.entries.len();
                     let new = found.sessions.into_iter().map(|located| Entry::new(id, located, &folders));
                     refreshed.entries.extend(new);
-                    let listed = refreshed.entries.iter().enumerate().skip(first);
                     // Two stores in one place have one set of rows.
                     let here = places.entry(store_name(store)).or_default();
-                    here.extend(listed.map(|(index, entry)| (place_name(&entry.located), index)));
+                    for (index, entry) in refreshed.entries.iter().enumerate().skip(first) {
+                        here.add(index, &State::of(&entry.located));
+                    }
                 }
                 Err(error) => refreshed.store_errors.push((id, error)),
             }
@@ -131,31 +127,30 @@ impl Catalog {
         let (mut gone, mut seen) = (Vec::new(), vec![false; entries.len()]);
         let mut names = self.db.prepare_cached("SELECT id, name FROM store").map_err(fault)?;
         let names = names.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
-        let mut stores: Vec<(i64, HashMap<String, usize>)> = Vec::new();
+        let mut stores: Vec<(i64, Listed)> = Vec::new();
         for name in names {
             let (id, name): (i64, String) = name.map_err(fault)?;
             stores.extend(places.remove(&name).map(|listed| (id, listed)));
         }
-        let sql = format!("SELECT {COLUMNS}, store, place, kept FROM session");
+        let sql = format!("SELECT {COLUMNS}, store, place, glance FROM session");
         let mut all = self.db.prepare_cached(&sql).map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
             let store: i64 = row.get(13).map_err(fault)?;
             // Rows of stores that were not looked at say nothing.
-            let Some((_, listed)) = stores.iter().find(|(id, _)| *id == store) else { continue };
+            let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else { continue };
             let known = known(row).map_err(fault)?;
             let place = row.get_ref(14).map_err(fault)?.as_str().unwrap_or("");
-            let Some(index) = listed.get(place) else {
+            let Some(index) = listed.find(entries, &known.state, place) else {
                 gone.extend((!known.gone).then_some(known.row));
                 continue;
             };
-            let Some((entry, seen)) = entries.get_mut(*index).zip(seen.get_mut(*index)) else { continue };
+            let Some((entry, seen)) = entries.get_mut(index).zip(seen.get_mut(index)) else { continue };
             let now = State::of(&entry.located);
             *seen = !known.gone && change(&known.state, known.young, &now, &entry.located) == Change::None;
-            let kept: Option<Vec<u8>> = row.get(15).map_err(fault)?;
             entry.generation = known.generation.cast_unsigned();
             entry.row = known.row;
-            entry.kept = kept.and_then(Packed::from_bytes);
+            entry.glance = row.get_ref(15).map_err(fault)?.as_blob().ok().and_then(Glance::from_bytes);
             entry.upto = u64::try_from(known.upto).ok();
         }
         let changed = seen.iter().enumerate().filter(|(_, same)| !**same).map(|(index, _)| index).collect();

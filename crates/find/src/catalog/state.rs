@@ -25,9 +25,6 @@ impl State {
     pub(super) fn of(located: &Located) -> State {
         let identity = located.identity;
         let nanos = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);
-        let mut digest = crc32fast::Hasher::new();
-        digest.update(located.row.as_deref().unwrap_or(b""));
-        digest.update(located.hidden.unwrap_or("").as_bytes());
         State {
             dev: identity.map_or(0, |it| it.file.0.cast_signed()),
             ino: identity.map_or(0, |it| it.file.1.cast_signed()),
@@ -37,8 +34,19 @@ impl State {
                 |it| nanos(it.modified),
             ),
             ctime: identity.map_or(0, |it| nanos(it.changed)),
-            digest: i64::from(digest.finalize()),
+            digest: State::digest(located),
         }
+    }
+
+    /// A sum of what an index says of the session. Most stand in none, and no bytes have the sum 0.
+    pub(super) fn digest(located: &Located) -> i64 {
+        if located.row.is_none() && located.hidden.is_none() {
+            return 0;
+        }
+        let mut both = crc32fast::Hasher::new();
+        both.update(located.row.as_deref().unwrap_or(b""));
+        both.update(located.hidden.unwrap_or("").as_bytes());
+        i64::from(both.finalize())
     }
 
     /// Whether it changed so lately that it may change again within the same tick of the clock.

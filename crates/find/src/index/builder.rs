@@ -276,8 +276,19 @@ impl Builder {
             writer.term(self.bytes_of(term), postings.iter().map(|p| (p >> 12, p & MOST_COUNT)));
         }
         let file = writer.finish(&self.blocks);
-        *self = Builder::new();
+        self.clear();
         file
+    }
+
+    /// Makes it empty. Its memory stays: the next segment will need as much, and a table that was large enough need not grow again.
+    fn clear(&mut self) {
+        self.cells.fill(Cell::default());
+        self.arena.clear();
+        self.terms.clear();
+        self.touched.clear();
+        self.postings.clear();
+        self.blocks.clear();
+        (self.open, self.open_text, self.text, self.touched_count) = (None, 0, 0, 0);
     }
 
     fn bytes_of(&self, term: u32) -> &[u8] {

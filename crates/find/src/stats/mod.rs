@@ -6,6 +6,7 @@
 
 mod price_list;
 mod prices;
+mod tally;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,6 +17,8 @@ use crate::catalog::Item;
 
 pub use price_list::PRICES_AS_OF;
 pub use prices::{Price, Prices};
+pub(crate) use tally::Row;
+pub use tally::Tally;
 
 /// A session to be counted.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +34,7 @@ pub struct Counted<'s> {
 }
 
 /// What sums are made by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum By {
     /// All in one.
     Total,
@@ -70,33 +73,9 @@ pub struct Sum {
     pub partial: bool,
 }
 
-const DAY: i64 = 86_400_000;
-
 /// Adds everything up. `items` name sessions by their place.
 pub fn count(sessions: &[Counted<'_>], items: Vec<(usize, Item)>, by: By, prices: &Prices) -> BTreeMap<String, Sum> {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-    for session in fullest(sessions) {
-        add_session(&mut sums, session, by);
-    }
-    let mut items = once(sessions, items);
-    // Money is added up in one order, whatever order it was written down in: then equal questions get equal answers.
-    items.sort_by(|(a, one), (b, other)| (a, one.at, &one.key).cmp(&(b, other.at, &other.key)));
-    for (place, item) in items {
-        let Some(session) = sessions.get(place) else { continue };
-        let sum = sums.entry(key(session, Some(&item), by)).or_default();
-        sum.usage.add(&Usage { cost: None, ..item.usage });
-        let model = item.model.as_deref().unwrap_or("unknown");
-        let computed = || prices.of(model).map(|price| price.cost(&item.usage));
-        let has_tokens = Usage { cost: None, premium_requests: None, ..item.usage } != Usage::default();
-        match item.usage.cost.or_else(|| computed().filter(|_| has_tokens)) {
-            Some(cost) => *sum.usage.cost.get_or_insert(0.0) += cost,
-            None if has_tokens && !sum.unpriced.iter().any(|known| known == model) => {
-                sum.unpriced.push(model.to_owned());
-            }
-            None => {}
-        }
-    }
-    sums
+    Tally::of(sessions, items, by).sums(prices)
 }
 
 /// Of each conversation the side that holds most.
@@ -110,49 +89,6 @@ fn fullest<'a, 's>(sessions: &'a [Counted<'s>]) -> impl Iterator<Item = &'a Coun
         }
     }
     best.into_values()
-}
-
-fn add_session(sums: &mut BTreeMap<String, Sum>, session: &Counted<'_>, by: By) {
-    let facts = &session.summary.facts;
-    // A subagent works in the conversation of another: what it says and costs counts, it is no session of its own.
-    let one = u64::from(session.summary.hidden() != Some("subagent"));
-    if by == By::Model {
-        for model in &facts.models {
-            sums.entry(model.clone()).or_default().sessions += one;
-        }
-        return;
-    }
-    let sum = sums.entry(key(session, None, by)).or_default();
-    sum.sessions += one;
-    sum.messages += facts.messages.max(facts.stated.messages.unwrap_or(0));
-    sum.turns += facts.turns.max(facts.stated.turns.unwrap_or(0));
-    sum.tool_calls += facts.tool_calls;
-    sum.entries += session.summary.records;
-    sum.partial |= !session.summary.complete;
-    if let Some(millis) = facts.duration_ms {
-        *sum.duration_ms.get_or_insert(0) += millis;
-    }
-    for (word, count) in &facts.kinds {
-        *sum.kinds.entry(word.clone()).or_default() += count;
-    }
-}
-
-fn key(session: &Counted<'_>, item: Option<&Item>, by: By) -> String {
-    let facts = &session.summary.facts;
-    match by {
-        By::Total => String::new(),
-        By::Day => {
-            let at = item.and_then(|item| item.at).or_else(|| session.summary.last_active());
-            at.map_or_else(|| "unknown".to_owned(), day)
-        }
-        By::Project => facts.project.clone().unwrap_or_default(),
-        By::Agent => session.agent.to_owned(),
-        By::Model => item.and_then(|item| item.model.clone()).unwrap_or_else(|| "unknown".to_owned()),
-    }
-}
-
-fn day(at: Instant) -> String {
-    Instant::from_millis(at.millis().div_euclid(DAY) * DAY).to_rfc3339().chars().take(10).collect()
 }
 
 /// Every message once, with the session that it counts for.
@@ -219,7 +155,7 @@ fn stated(session: &Counted<'_>, has_items: bool) -> Option<Item> {
     let stated = facts.stated.usage;
     let usage = if has_items { Usage { cost: stated.cost, ..Usage::default() } } else { stated };
     let model = facts.models.first().filter(|_| facts.models.len() == 1 || !has_items).cloned();
-    (!usage.is_unknown()).then(|| Item { key: None, at: session.summary.last_active(), model, relayed: false, usage })
+    (!usage.is_unknown()).then(|| Item { at: session.summary.last_active(), model, usage, ..Item::default() })
 }
 
 /// Of conversations that several places know usage of, only one place.

@@ -53,11 +53,14 @@ impl FsBackend {
 pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
     let mut path = PathBuf::with_capacity(root.as_os_str().len() + key.len() + 2);
     path.push(root);
-    for part in key.split('/').filter(|part| !part.is_empty()) {
-        if part == ".." || part == "." || part.contains('\0') || (cfg!(windows) && part.contains(['\\', ':'])) {
-            return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
-        }
-        path.push(part);
+    let leaves = |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
+    if key.contains('\0') || key.split('/').any(leaves) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
+    }
+    // A path that begins with a separator would take the place of the root.
+    match key.trim_start_matches('/') {
+        "" => {}
+        below => path.push(below),
     }
     Ok(path)
 }
@@ -65,17 +68,20 @@ pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
 impl Backend for FsBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         let path = self.path(folder)?;
-        let entries = match self.disk.list(&path) {
+        let mut entries = match self.disk.list(&path) {
             Ok(entries) => entries,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());
             }
             Err(error) => return Err(Error::io(path.display(), "list", error)),
         };
-        let key = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        let mut found: Vec<FileInfo> = entries.into_iter().map(|(name, stat)| info(key(name), &stat)).collect();
-        found.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(found)
+        // Names before keys: what they begin with alike need not be compared.
+        entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let key = |name: String| match folder {
+            "" => name,
+            _ => [folder, &name].join("/"),
+        };
+        Ok(entries.into_iter().map(|(name, stat)| info(key(name), &stat)).collect())
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
@@ -94,7 +100,8 @@ impl Backend for FsBackend {
     }
 
     fn describe(&self, key: &str) -> String {
-        self.path(key).unwrap_or_else(|_| self.root.clone()).display().to_string()
+        let path = self.path(key).unwrap_or_else(|_| self.root.clone()).into_os_string();
+        path.into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
     }
 }
 

@@ -42,6 +42,17 @@ struct Rollout {
     cwd: String,
     turn: String,
     bare: bool,
+    /// Whether ids of turns tell when they began.
+    dated: bool,
+    /// Sent, of those from the cache, received, of those thought: everything so far.
+    spent: [u64; 4],
+}
+
+fn tokens([sent, cached, received, thought]: [u64; 4]) -> Value {
+    json!({
+        "input_tokens": sent, "cached_input_tokens": cached, "output_tokens": received,
+        "reasoning_output_tokens": thought, "total_tokens": sent + received,
+    })
 }
 
 impl Rollout {
@@ -69,7 +80,7 @@ impl Rollout {
     }
 
     fn turn(&mut self) {
-        self.turn = self.rng.uuid_v7(self.clock.ms());
+        self.turn = if self.dated { self.rng.uuid_v7(self.clock.ms()) } else { self.rng.uuid_v4() };
         self.event(json!({"type": "task_started", "turn_id": self.turn, "model_context_window": 258_400}));
         let policy = json!({"type": "workspace-write", "network_access": false});
         let context = json!({
@@ -88,11 +99,10 @@ impl Rollout {
         let said = phrase::answered(&mut self.rng);
         self.message("assistant", said);
         self.event(json!({"type": "agent_message", "message": said, "phase": "final_answer"}));
-        let usage = json!({
-            "input_tokens": self.rng.between(900, 90_000), "cached_input_tokens": 3584, "output_tokens": 148,
-            "reasoning_output_tokens": 39, "total_tokens": 7313,
-        });
-        let info = json!({"total_token_usage": usage, "last_token_usage": usage, "model_context_window": 258_400});
+        let newest = [self.rng.between(3_600, 90_000) as u64, 3584, 148, 39];
+        self.spent.iter_mut().zip(newest).for_each(|(sum, more)| *sum += more);
+        let (total, newest) = (tokens(self.spent), tokens(newest));
+        let info = json!({"total_token_usage": total, "last_token_usage": newest, "model_context_window": 258_400});
         let limits = json!({"primary": {"used_percent": 35.0, "window_minutes": 300}});
         self.event(json!({"type": "token_count", "info": info, "rate_limits": limits}));
         self.event(json!({"type": "task_complete", "turn_id": self.turn, "last_agent_message": said}));
@@ -127,7 +137,8 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
     let (lines, clock, bare) = (Lines::new(), Clock::at(begun), shape == Shape::Bare);
-    let mut log = Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare };
+    let mut log =
+        Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare, dated: true, spent: [0; 4] };
     header(&mut log, shape);
     log.message("user", &format!("<environment_context>\n  <cwd>{cwd}</cwd>\n</environment_context>"));
     for turn in 0..3 {
@@ -141,6 +152,61 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
             log.push("compacted", json!({"message": "", "window_number": 2, "replacement_history": [kept]}));
             log.event(json!({"type": "context_compacted"}));
         }
+    }
+    finish(log, begun)
+}
+
+/// How a fork keeps what it took from its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The parent's header and lines are copied, with the time of the fork.
+    Copied,
+    /// The same, but for the parent's header.
+    WithoutHeader,
+    /// The same, from a client whose turns have no ids that tell time.
+    OldTurns,
+    /// Nothing is copied; the counter goes on all the same.
+    Referred,
+}
+
+/// Makes a fork of a rollout after its first `turns` turns, which then has `more` turns of its own.
+pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -> Made {
+    let mut rng = Rng::for_part(seed, "codex fork");
+    let lines = crate::jsonl::parse(parent.bytes());
+    let begun = parent.files.list.iter().filter_map(|file| file.modified).max().unwrap_or(MORNING) + 3_600_000;
+    let (id, clock) = (rng.uuid_v7(begun), Clock::at(begun));
+    let (cwd, turn) = (parent.project.clone(), String::new());
+    let dated = taken != Taken::OldTurns;
+    let mut log = Rollout { lines: Lines::new(), clock, rng, id, cwd, turn, bare: false, dated, spent: [0; 4] };
+    let mut own = lines[0]["payload"].clone();
+    let stamp = log.clock.iso();
+    merge(&mut own, json!({"id": log.id, "timestamp": stamp, "forked_from_id": parent.id}));
+    log.push("session_meta", own);
+    let mut done = 0;
+    for mut line in lines {
+        let payload = &line["payload"];
+        if done == turns {
+            break;
+        }
+        done += usize::from(payload["type"] == "task_complete");
+        if let Some(total) = payload["info"].get("total_token_usage") {
+            let names = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
+            log.spent = names.map(|name| total[name].as_u64().unwrap_or(0));
+        }
+        let header = line["type"] == "session_meta";
+        if taken == Taken::Referred || (taken == Taken::WithoutHeader && header) {
+            continue;
+        }
+        if !dated && let Some(payload) = line["payload"].as_object_mut() {
+            payload.remove("turn_id");
+        }
+        line["timestamp"] = json!(log.clock.tick(1));
+        log.lines.push(&line);
+    }
+    for _ in 0..more {
+        log.clock.tick(2_500);
+        log.turn();
+        log.answer();
     }
     finish(log, begun)
 }

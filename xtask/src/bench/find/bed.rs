@@ -23,6 +23,14 @@ impl Bed {
         Ok(bed)
     }
 
+    /// The same with a hundred thousand sessions, which the catalog knows and no index covers.
+    pub(super) fn make_large(lab: &Lab) -> Outcome<Bed> {
+        let bed = Bed { root: data::hundred_thousand_sessions(&lab.data)?, home: lab.data.join("warm-100k") };
+        std::fs::create_dir_all(&bed.home)?;
+        bed.job(lab, &["stats"]).output_lines()?;
+        Ok(bed)
+    }
+
     /// A run of boswell that finds what earlier runs kept.
     pub(super) fn job(&self, lab: &Lab, arguments: &[&str]) -> Job {
         let store = format!("claude={}", self.root.display());

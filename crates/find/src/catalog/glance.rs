@@ -1,0 +1,135 @@
+//! What a list orders and chooses by, kept apart from the rest: of most sessions nobody asks for more.
+
+use boswell_model::{Facts, Instant};
+
+use super::kept::Kept;
+
+/// The few things of a session that are known without unpacking what is kept of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Glance {
+    /// When something last happened in it.
+    pub last_active: Option<Instant>,
+    /// When it began.
+    pub created: Option<Instant>,
+    /// User and assistant messages; all of them only if the whole log was read.
+    pub messages: u64,
+    /// The same by the agent's own account.
+    pub stated_messages: Option<u64>,
+    flags: u8,
+}
+
+const COMPLETE: u8 = 1;
+const CONVERSATION: u8 = 2;
+const TITLED: u8 = 4;
+const HIDDEN: u8 = 8;
+const LINKED: u8 = 16;
+const RECORDS: u8 = 32;
+/// How many bytes it takes.
+const LEN: usize = 1 + 4 * 8 + 4;
+/// Stands for an unknown number: none that is kept comes near it.
+const UNKNOWN: i64 = i64::MIN;
+
+impl Glance {
+    pub(super) fn of(kept: &Kept) -> Glance {
+        let facts: &Facts = &kept.facts;
+        let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        Glance {
+            last_active: facts.last_active,
+            created: facts.created,
+            messages: facts.messages,
+            stated_messages: facts.stated.messages,
+            flags: flag(kept.complete, COMPLETE)
+                | flag(kept.conversation, CONVERSATION)
+                | flag(facts.title.is_some(), TITLED)
+                | flag(facts.hidden.is_some(), HIDDEN)
+                | flag(!facts.external_ids.is_empty(), LINKED)
+                | flag(kept.records > 0, RECORDS),
+        }
+    }
+
+    /// Whether the whole log was read.
+    pub(super) fn is_complete(&self) -> bool {
+        self.flags & COMPLETE != 0
+    }
+
+    /// Whether a message or something else of a conversation was seen.
+    pub fn is_conversation(&self) -> bool {
+        self.flags & CONVERSATION != 0
+    }
+
+    /// Whether the log states a title.
+    pub fn is_titled(&self) -> bool {
+        self.flags & TITLED != 0
+    }
+
+    /// Whether the log says that lists leave it out.
+    pub fn is_hidden(&self) -> bool {
+        self.flags & HIDDEN != 0
+    }
+
+    /// Whether it names itself in other programs too, so that it may be one side of a conversation.
+    pub fn is_linked(&self) -> bool {
+        self.flags & LINKED != 0
+    }
+
+    /// Whether the log has any record, its header aside.
+    pub fn has_records(&self) -> bool {
+        self.flags & RECORDS != 0
+    }
+
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(LEN);
+        out.push(self.flags);
+        let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
+        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
+        for part in
+            [millis(self.last_active), millis(self.created), count(Some(self.messages)), count(self.stated_messages)]
+        {
+            out.extend_from_slice(&part.to_le_bytes());
+        }
+        out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
+        out
+    }
+
+    /// None for what [`Glance::to_bytes`] did not write.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Glance> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        if bytes.len() != LEN || crc32fast::hash(body).to_le_bytes() != *sum {
+            return None;
+        }
+        let (flags, parts) = body.split_first()?;
+        let mut parts =
+            parts.as_chunks::<8>().0.iter().map(|part| Some(i64::from_le_bytes(*part)).filter(|n| *n != UNKNOWN));
+        Some(Glance {
+            last_active: parts.next()?.map(Instant::from_millis),
+            created: parts.next()?.map(Instant::from_millis),
+            messages: parts.next()?.map_or(0, i64::cast_unsigned),
+            stated_messages: parts.next()?.map(i64::cast_unsigned),
+            flags: *flags,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glance_reads_back_and_a_changed_byte_is_noticed() {
+        let mut kept = Kept { complete: true, records: 2, ..Kept::default() };
+        kept.facts.last_active = Some(Instant::from_millis(-7));
+        kept.facts.messages = 3;
+        kept.facts.hidden = Some("subagent");
+        let glance = Glance::of(&kept);
+        let bytes = glance.to_bytes();
+        assert_eq!(Glance::from_bytes(&bytes), Some(glance));
+        assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
+        assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());
+        for at in 0..bytes.len() {
+            let mut hurt = bytes.clone();
+            hurt[at] ^= 1;
+            assert_eq!(Glance::from_bytes(&hurt), None, "byte {at}");
+        }
+        assert_eq!(Glance::from_bytes(&bytes[1..]), None);
+    }
+}
