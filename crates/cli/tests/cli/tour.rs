@@ -32,7 +32,7 @@ const STEPS: &[(&[&str], i32, usize)] = &[
     (&["attachments", "5ac5"], 0, NOTHING),
     (&["memory", "all", "search", "cents"], 0, NOTHING),
     (&["stats", "5ac5"], 0, NOTHING),
-    (&["check"], 1, 9),
+    (&["check"], 1, 10),
     (&["repair", "833e"], 0, NOTHING),
     (&["secrets"], 1, 2),
     (&["export", "5ac5", "--format", "md"], 0, 4),
