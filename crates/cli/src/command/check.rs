@@ -191,6 +191,8 @@ struct Checked {
 
 struct Findings {
     problems: Vec<Finding>,
+    /// Readers that lose something to any of them, the oldest first.
+    hurt: Vec<&'static str>,
     blobs: BTreeSet<BlobId>,
     reachable: u64,
     total: u64,
@@ -270,9 +272,11 @@ fn one(machine: &Machine, links: &LinkTable, late: &LateTable, store: &Store, lo
             hurt: hurt(&session, &problem),
             problem,
         };
-        let problems = report.problems.into_iter().map(finding).collect();
+        let problems: Vec<Finding> = report.problems.into_iter().map(finding).collect();
+        let readers = session.dialect().readers().iter().map(|reader| reader.name);
+        let hurt = readers.filter(|name| problems.iter().any(|finding| finding.hurt.contains(name))).collect();
         let blobs = session.named_blobs()?;
-        Ok(Findings { problems, blobs, reachable: report.reachable, total: report.total })
+        Ok(Findings { problems, hurt, blobs, reachable: report.reachable, total: report.total })
     });
     Checked {
         dialect: store.dialect().name(),
@@ -313,10 +317,8 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     if found.reachable < found.total {
         out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
     }
-    let hurt: BTreeSet<&str> = found.problems.iter().flat_map(|finding| finding.hurt.iter().copied()).collect();
-    if !hurt.is_empty() {
-        let readers: Vec<&str> = hurt.into_iter().collect();
-        out.line(&format!("  readers that lose something: {}", readers.join(", ")))?;
+    if !found.hurt.is_empty() {
+        out.line(&format!("  readers that lose something: {}", found.hurt.join(", ")))?;
     }
     let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
         found.problems.iter().partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);

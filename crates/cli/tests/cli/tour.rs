@@ -33,7 +33,7 @@ const STEPS: &[(&[&str], i32, usize, &[&str])] = &[
     (&["attachments", "5ac5"], 0, NOTHING, &["has no attachments"]),
     (&["memory", "all", "search", "cents"], 0, NOTHING, &["Amounts are whole cents"]),
     (&["stats", "5ac5"], 0, NOTHING, &["messages", "tool calls"]),
-    (&["check"], 1, 9, &["torn_tail", "glued_records"]),
+    (&["check"], 1, 10, &["torn_tail", "glued_records"]),
     (&["repair", "833e"], 0, NOTHING, &["glued_records: put it on a line of its own", "--apply"]),
     (&["secrets"], 1, 2, &["github-token", "ghp_…"]),
     (&["export", "5ac5", "--format", "md"], 0, 4, &["SPRING10"]),
