@@ -101,17 +101,19 @@ fn strings(value: &Value, into: &mut String) {
 /// Imports a file; gives what differs, and a question for pi about the rest.
 fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     let name = path.to_str().unwrap();
-    let was = told(bench, name)?;
+    let mut was = told(bench, name)?;
     let made = bench.run(["import", name, "--again", "--json", "-q"]).ends(0).of_type("session").remove(0);
     let session = made["ref"].as_str().unwrap();
     let mut is = told(bench, session).unwrap();
     if text(&bench.run(["context", name, "--json", "-q"]).of_type("context")[0]["session"]).starts_with("myagents:") {
-        // The app itself says only text; what its engine did stands in its rows, and comes along.
+        // Its rows hold call and answer as one block of its own, which no other reader knows: the texts around it are compared.
+        was.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
         is.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
     }
     let log = read(Path::new(made["path"].as_str().unwrap()));
     let asked = question(bench, name, session, &log);
-    if was != is {
+    // A log that its agent finds nothing in, for want of a header, is imported as people read it.
+    if !was.is_empty() && was != is {
         let at = was.iter().zip(&is).position(|(a, b)| a != b).unwrap_or(was.len().min(is.len()));
         let cut = |all: &[Told]| format!("{:?}", all.get(at)).chars().take(300).collect::<String>();
         let why = format!("{name} at {at} of {} and {}:\n  {}\n  {}", was.len(), is.len(), cut(&was), cut(&is));
@@ -169,7 +171,7 @@ fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
     assert!(differ.is_empty(), "{} of {} differ\n{}", differ.len(), outcomes.len(), differ.join("\n"));
     if let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") {
         // Half a character is printed as a mark, so pi cannot be asked about it.
-        questions.retain(|question| !question.contains('\u{fffd}'));
+        questions.retain(|question| !question.contains('\u{fffd}') && !question.contains("\\ufffd"));
         let answers = ask_pi(&package, &questions);
         assert_eq!(answers.len(), questions.len());
         let other: Vec<&String> = answers.iter().filter(|it| !it.starts_with("ok ")).collect();
