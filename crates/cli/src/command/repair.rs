@@ -128,7 +128,7 @@ fn show(plan: &RepairPlan, session: &SessionRef, out: &mut Output) -> Result<()>
     for lost in &plan.still_lost {
         for (problem, loss, count) in &lost.losses {
             let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
-            out.line(&format!("{} still loses {loss} to {}{times}", lost.title, problem.word()))?;
+            out.line(&format!("{}{times}: {} still loses {loss}", problem.word(), lost.title))?;
         }
     }
     Ok(())

@@ -11,6 +11,18 @@ fn held(name: &str) -> String {
     format!(r#"{name} asks SCRIPT=[[{{"hold":"{name}"}},{{"text":"{name} is answered"}}]]"#)
 }
 
+/// Waits until a client's prompt stands in the log: it asks its model before it writes.
+fn wait_until_written(desk: &Desk, text: &str) {
+    let written = || disk::read(&desk.log(ID)).windows(text.len()).any(|window| window == text.as_bytes());
+    for _ in 0..600 {
+        if written() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("{text:?} was not written in time");
+}
+
 #[test]
 fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
     let Some(desk) = Desk::new() else { return };
@@ -96,8 +108,10 @@ fn the_branch_that_a_second_client_wrote_over_is_shown_and_can_be_stood_at() {
     let session = format!("claude:{ID}");
     let first = desk.start(&held("first"), &["--resume", ID]);
     desk.model.wait_for("first", 1);
+    wait_until_written(&desk, "first asks");
     let second = desk.start(&held("second"), &["--resume", ID]);
     desk.model.wait_for("second asks", 1);
+    wait_until_written(&desk, "second asks");
     desk.run(&["rename", &session, "two at once"]);
     desk.model.release("first");
     assert!(first.wait_with_output().unwrap().status.success());
