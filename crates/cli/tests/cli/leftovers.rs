@@ -145,6 +145,26 @@ fn what_links_lead_to_and_what_holds_keys_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
+fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
+    let bench = Bench::new();
+    let root = with_orphans(&bench);
+    let outside = bench.home().join("precious");
+    write(&outside.join("thesis.txt"), b"years");
+    write(&root.join(format!("projects/-w/{HERE}/subagents/agent-1.jsonl")), claude(HERE).as_bytes());
+    std::os::unix::fs::symlink(&outside, root.join(format!("projects/-w/{HERE}/workflows"))).unwrap();
+    for verb in [&["delete"] as &[&str], &["archive", "--apply"]] {
+        let args: Vec<&str> = verb.iter().copied().chain([HERE]).collect();
+        bench.run(&args).ends(2).says("is a link to a folder elsewhere").says("take the link away");
+        assert_eq!(read(&outside.join("thesis.txt")), b"years");
+        assert!(root.join(format!("projects/-w/{HERE}/subagents/agent-1.jsonl")).exists());
+    }
+    std::fs::remove_file(root.join(format!("projects/-w/{HERE}/workflows"))).unwrap();
+    bench.run(["delete", HERE]).ends(0);
+    assert_eq!(read(&outside.join("thesis.txt")), b"years");
+}
+
+#[cfg(unix)]
+#[test]
 fn a_folder_that_cannot_be_looked_into_hides_nothing_else() {
     let bench = Bench::new();
     let root = with_orphans(&bench);

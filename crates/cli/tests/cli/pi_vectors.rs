@@ -273,9 +273,9 @@ fn projects_are_filed_under_their_real_paths() {
         let path = PathBuf::from(new.of_type("session")[0]["path"].as_str().unwrap());
         path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned()
     };
-    std::fs::create_dir_all(lab.bench.home().join("work/pi")).unwrap();
+    std::fs::create_dir_all(lab.bench.home().join("made/pi")).unwrap();
     std::os::unix::fs::symlink(lab.bench.home(), lab.bench.root().join("link")).unwrap();
-    assert_eq!(filed(&lab.bench.root().join("link/work/pi")), "-work-pi", "file-operations:237");
+    assert_eq!(filed(&lab.bench.root().join("link/made/pi")), "-made-pi", "file-operations:237");
     let below = lab.bench.tmp().join("run/one");
     std::fs::create_dir_all(&below).unwrap();
     assert_eq!(filed(&below), "-tmp-run-one", "file-operations:267");

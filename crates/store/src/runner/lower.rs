@@ -100,6 +100,7 @@ impl Lowering<'_> {
             Step::MakeFolder { key } => self.folders(key),
             Step::RemoveFolder { key } => {
                 if self.look(key)? == State::Folder {
+                    self.refuse_link(key)?;
                     self.change(Change::RemoveFolder { key: key.clone() });
                 }
                 Ok(())
@@ -107,6 +108,21 @@ impl Lowering<'_> {
             Step::Verify { key, is } => self.verify(key, is),
             other => Err(Error::new(ErrorKind::Unsupported, format!("nobody knows how to {other}"))),
         }
+    }
+
+    /// A link in place of a folder may lead to files that are nobody's to remove.
+    fn refuse_link(&self, key: &str) -> Result<()> {
+        let Some(now) = self.origin(key) else { return Ok(()) };
+        let path = place(self.root, &now)?;
+        if self.disk.is_link(&path).map_err(|error| Error::io(path.display(), "look at", error))? {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("`{}` is a link to a folder elsewhere", path.display()),
+            )
+            .because("what lies behind it may belong to others, so it is not removed")
+            .hinting("take the link away, and try again"));
+        }
+        Ok(())
     }
 
     fn change(&mut self, change: Change) {
