@@ -54,6 +54,8 @@ fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
     println!("xtask: building the static binary for {triple}");
     let mut build = workspace::cargo();
     build.args(["build", "--release", "--locked", "--package", "boswell", "--target", triple]);
+    // Names of functions would be a sixth of it.
+    build.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     // Whoever builds it, and where, must not be seen in it: the same sources give the same bytes.
     build.env("CARGO_ENCODED_RUSTFLAGS", same_everywhere()?.join("\u{1f}"));
     workspace::must_succeed(&mut build)?;
