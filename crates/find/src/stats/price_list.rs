@@ -1,7 +1,8 @@
 //! List prices of models, in dollars for a million tokens, as they stood on one day.
 //!
-//! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's catalog 18.2.3); where both name a
-//! model they agree, but for the cache of one. A price that is not charged apart (writing to or reading from a cache) stands as that of tokens sent.
+//! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's catalog 18.2.3). Where both state a price
+//! they agree but for rounding and the cache of one model; where one of them is older or says nothing, the newer one stands. A price that
+//! is not charged apart (writing to or reading from a cache) stands as that of tokens sent.
 
 use super::prices::{Price, price};
 
