@@ -1,7 +1,7 @@
 //! The JSON shapes of the command line's contract.
 
 use boswell_model::json::Json;
-use boswell_model::{Block, Flags, Framing, MediaSource, Slot, Usage, View};
+use boswell_model::{Block, Flags, Framing, MediaSource, SessionRef, Slot, Usage, View};
 use boswell_store::{Conversation, Session, Store, Stores, Summary, drift};
 
 use crate::fate::Fates;
@@ -98,6 +98,16 @@ fn link(front: &Summary, other: &Summary) -> Json {
     let compared = front.complete && other.complete;
     let drift = compared.then(|| drift(front, other).into_iter().map(|it| Json::from(it.word())).collect::<Vec<_>>());
     Json::object().with("ref", other.reference.to_string()).with("path", other.path.as_deref()).with("drift", drift)
+}
+
+/// The `op` shape of what was done to a session.
+pub(crate) fn op(operation: &str, kind: &str, session: &SessionRef) -> Json {
+    Json::object()
+        .with("v", 1)
+        .with("type", "op")
+        .with("op", operation)
+        .with("kind", kind)
+        .with("session", session.to_string())
 }
 
 /// Tokens of a usage.

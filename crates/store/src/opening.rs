@@ -64,7 +64,8 @@ impl Store {
     fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
             Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
-            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))),
+            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))
+                .hinting("an index names it, and its file is gone; see `boswell check`")),
             Err(error) => Err(error),
         };
         let found = in_sight(self.find(id));

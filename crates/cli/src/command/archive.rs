@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use boswell_dialect::Operation;
-use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
 use boswell_store::{Conversation, Outcome, Resolved, Summary};
 use clap::Args;
@@ -13,6 +12,7 @@ use super::delete::{can_remove, files_of, hold};
 use super::list::{last_active, sides};
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shape;
 use crate::when;
 
 /// Move sessions into the vault, where they can be read; a plan unless --apply
@@ -153,14 +153,7 @@ fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
 
 fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "op")
-                .with("op", operation)
-                .with("kind", "archive")
-                .with("session", session.to_string()),
-        );
+        return out.object(&shape::op(operation, "archive", session));
     }
     out.line(&format!("{session} is archived; `boswell restore {session}` puts it back"))
 }

@@ -7,6 +7,7 @@ use boswell_store::{CarriedOut, Resolved};
 
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shape;
 use crate::terminal::one_line;
 
 /// Carries out what is wanted of a session, and tells what the user should know about it.
@@ -54,15 +55,8 @@ pub(crate) fn show(planned: &Planned, out: &mut Output) -> Result<()> {
 /// Acknowledges a change that was carried out.
 pub(crate) fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "op")
-                .with("op", done.operation.id.as_str())
-                .with("kind", done.operation.kind.as_str())
-                .with("session", session.to_string())
-                .with("entry", done.planned.entries.last().map(String::as_str)),
-        );
+        let shape = shape::op(&done.operation.id, &done.operation.kind, session);
+        return out.object(&shape.with("entry", done.planned.entries.last().map(String::as_str)));
     }
     out.line(&session.to_string())
 }

@@ -15,6 +15,7 @@ use clap::Args;
 use super::change;
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shape;
 use crate::terminal::one_line;
 
 /// Delete sessions; the vault keeps a copy unless --purge
@@ -221,15 +222,7 @@ fn purge_copies(
 
 fn report(out: &mut Output, reference: &SessionRef, operation: &str, purged: Option<usize>) -> Result<()> {
     if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "op")
-                .with("op", operation)
-                .with("kind", "delete")
-                .with("session", reference.to_string())
-                .with("purged", purged),
-        );
+        return out.object(&shape::op(operation, "delete", reference).with("purged", purged));
     }
     match purged {
         Some(copies) => out.line(&format!("{reference} is gone, and {copies} copies of it")),
@@ -254,14 +247,7 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
         let restored = runner.restore(&reference)?;
         let operation = restored.operation;
         if out.json {
-            out.object(
-                &Json::object()
-                    .with("v", 1)
-                    .with("type", "op")
-                    .with("op", operation.id)
-                    .with("kind", "restore")
-                    .with("session", reference.to_string()),
-            )?;
+            out.object(&shape::op(&operation.id, "restore", &reference))?;
         } else {
             out.line(&format!("{reference} is back"))?;
         }

@@ -11,6 +11,7 @@ use clap::Args;
 use crate::installed;
 use crate::machine::Machine;
 use crate::output::Output;
+use crate::shape;
 use crate::terminal::{Style, one_line};
 
 /// Mend a damaged session; shows what it would do unless --apply
@@ -248,11 +249,5 @@ fn short(operation: &Operation) -> &str {
 }
 
 fn op_shape(operation: &Operation, session: &SessionRef, made: Option<String>) -> Json {
-    Json::object()
-        .with("v", 1)
-        .with("type", "op")
-        .with("op", operation.id.as_str())
-        .with("kind", operation.kind.as_str())
-        .with("session", session.to_string())
-        .with("made", made)
+    shape::op(&operation.id, &operation.kind, session).with("made", made)
 }

@@ -301,7 +301,8 @@ fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
 fn cannot_open(path: &Path, error: std::io::Error) -> Error {
     if is_link(&error) {
         return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
-            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere");
+            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere")
+            .hinting("put the file itself where the link is");
     }
     Error::io(path.display(), "open", error)
 }

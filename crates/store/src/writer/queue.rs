@@ -56,7 +56,8 @@ impl Place {
     pub(super) fn revision(&self) -> Result<u64> {
         match self.landing.0.get() {
             Some(Ok(revisions)) => revisions.get(self.nth).copied().ok_or_else(lost),
-            Some(Err((kind, text))) => Err(Error::new(*kind, format!("the entry was not written: {text}"))),
+            Some(Err((kind, text))) => Err(Error::new(*kind, format!("the entry was not written: {text}"))
+                .hinting("open the session again and append it there")),
             None => Err(lost()),
         }
     }
