@@ -14,7 +14,9 @@ pub trait Chance: Send + Sync + fmt::Debug {
 
     /// An id of sixteen hex digits.
     fn hex16(&self) -> String {
-        format!("{:016x}", self.random())
+        let random = self.random();
+        let digit = |nth: u32| char::from_digit((random >> (60 - 4 * nth) & 0xF) as u32, 16).unwrap_or('0');
+        (0..16).map(digit).collect()
     }
 
     /// A UUID of version 4: chance alone.

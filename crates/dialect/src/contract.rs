@@ -244,14 +244,27 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Encodes a draft as a record of this dialect, without the line end.
-    fn encode(&self, _draft: &Draft, _settled: Settled<'_>) -> Result<Vec<u8>> {
+    /// Encodes a draft as a record of this dialect, without the line end, behind what `out` holds.
+    fn encode(&self, _draft: &Draft, _settled: Settled<'_>, _out: &mut Vec<u8>) -> Result<()> {
         Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
     }
 
-    /// The same for a session of which this much is known, where records repeat it.
-    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, _session: Within<'_>) -> Result<Vec<u8>> {
-        self.encode(draft, settled)
+    /// The record alone.
+    fn encoded(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
+        let mut record = Vec::new();
+        self.encode(draft, settled, &mut record)?;
+        Ok(record)
+    }
+
+    /// As [`encode`](Dialect::encode), for a session of which this much is known, where records repeat it.
+    fn encode_in(
+        &self,
+        draft: &Draft,
+        settled: Settled<'_>,
+        _session: Within<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.encode(draft, settled, out)
     }
 
     /// An id for a new entry.

@@ -40,12 +40,36 @@ impl Instant {
 
     /// RFC 3339, UTC, with milliseconds: the form that ECMAScript's `toISOString` gives.
     pub fn to_rfc3339(self) -> String {
+        let mut text = Vec::with_capacity(24);
+        self.write_rfc3339(&mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// Appends what [`to_rfc3339`](Instant::to_rfc3339) gives.
+    pub fn write_rfc3339(self, out: &mut Vec<u8>) {
         let days = self.0.div_euclid(86_400_000);
         let rest = self.0.rem_euclid(86_400_000);
         let (year, month, day) = civil_from_days(days);
-        let (h, m, s, ms) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
-        format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{ms:03}Z")
+        match year {
+            0..=9999 => write_digits(year, 4, out),
+            _ => out.extend_from_slice(format!("{year:04}").as_bytes()),
+        }
+        let (hour, minute, second, millis) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
+        let fields = [(b'-', month), (b'-', day), (b'T', hour), (b':', minute), (b':', second)];
+        for (before, field) in fields {
+            out.push(before);
+            write_digits(field, 2, out);
+        }
+        out.push(b'.');
+        write_digits(millis, 3, out);
+        out.push(b'Z');
     }
+}
+
+/// Appends the last digits of a number.
+fn write_digits(number: i64, count: u32, out: &mut Vec<u8>) {
+    let digit = |place: u32| u8::try_from(number / 10i64.pow(place) % 10).unwrap_or(0) + b'0';
+    out.extend((0..count).rev().map(digit));
 }
 
 impl std::fmt::Display for Instant {

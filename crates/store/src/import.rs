@@ -174,7 +174,7 @@ impl Importing<'_> {
                 body => body,
             };
             let settled = Settled { id: &id, parent: parent.as_deref(), at: at.unwrap_or_else(|| chance.now()) };
-            let record = self.store.dialect().encode(&Draft::new(body), settled)?;
+            let record = self.store.dialect().encoded(&Draft::new(body), settled)?;
             self.line(&record)?;
             first.get_or_insert_with(|| id.clone());
             parent = Some(id);
@@ -192,7 +192,7 @@ impl Importing<'_> {
         let chance = &self.store.writing()?.chance;
         let (id, at) = (chance.hex16(), chance.now());
         let settled = Settled { id: &id, parent: None, at };
-        let record = self.store.dialect().encode(&Draft::custom(kind, data), settled)?;
+        let record = self.store.dialect().encoded(&Draft::custom(kind, data), settled)?;
         self.line(&record)
     }
 

@@ -106,7 +106,7 @@ impl Store {
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
         let chance = &self.writing()?.chance;
         let settled = Settled { id: &chance.hex16(), parent: None, at: now };
-        self.dialect().encode(&Draft::new(Body::Title(title.to_owned())), settled)
+        self.dialect().encoded(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
     /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.

@@ -226,12 +226,19 @@ impl Dialect for Claude {
         stand::hang(view, parent)
     }
 
-    fn encode(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
-        encode::line(draft, settled, Within { id: "", facts: &Facts::default() })
+    fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
+        self.encode_in(draft, settled, Within { id: "", facts: &Facts::default() }, out)
     }
 
-    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, session: Within<'_>) -> Result<Vec<u8>> {
-        encode::line(draft, settled, session)
+    fn encode_in(
+        &self,
+        draft: &Draft,
+        settled: Settled<'_>,
+        session: Within<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        out.extend(encode::line(draft, settled, session)?);
+        Ok(())
     }
 
     fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {

@@ -12,7 +12,7 @@ use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip};
 use super::migrate::{Migrated, migrated};
 use super::shape::is_entry;
 use super::{Flavour, Pi, encode, layout, session_id, side};
-use crate::{Asked, Body, Copies, Draft, NewLog, NewSession, Plan, Planned, Precondition, Settled, Step};
+use crate::{Asked, Body, Copies, Dialect, Draft, NewLog, NewSession, Plan, Planned, Precondition, Settled, Step};
 
 /// An artifact longer than this is not copied.
 const LARGEST_ARTIFACT: u64 = 256 << 20;
@@ -66,7 +66,7 @@ fn log(pi: Pi, asked: &Asked<'_>, new: &NewSession, id: &str, records: Vec<Vec<u
     }
     if let Some(title) = new.title.as_ref().filter(|_| !heirs) {
         let settled = Settled { id: &asked.chance.hex16(), parent: last.as_deref(), at: now };
-        log.bytes.extend(encode::entry(pi, &Draft::new(Body::Title(title.clone())), settled)?);
+        encode::entry(pi, &Draft::new(Body::Title(title.clone())), settled, &mut log.bytes)?;
         log.bytes.push(b'\n');
     }
     Ok(log)
@@ -113,7 +113,7 @@ fn branch(pi: Pi, asked: &Asked<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
             let id = asked.chance.hex16();
             let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
             let settled = Settled { id: &id, parent: fork.last.as_deref(), at: asked.chance.now() };
-            fork.records.push(encode::entry(pi, &draft, settled)?);
+            fork.records.push(pi.encoded(&draft, settled)?);
             fork.last = Some(id);
         }
     }

@@ -140,8 +140,8 @@ impl Dialect for Pi {
         super::encode::can_append(facts)
     }
 
-    fn encode(&self, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
-        super::encode::entry(*self, draft, settled)
+    fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
+        super::encode::entry(*self, draft, settled, out)
     }
 
     fn session_id(&self, chance: &dyn Chance) -> String {

@@ -3,7 +3,7 @@
 //! Our own sessions are written so that pi and xcsh both load them: a model change carries pi's two fields and xcsh's one,
 //! and an answer always has `usage`, without which xcsh refuses the whole file.
 
-use boswell_model::json::{Json, Raw, insert_member, set_member};
+use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
 
 use super::project_folder::folder;
@@ -19,9 +19,8 @@ const LONGEST_SESSION_ID: usize = 180;
 /// Longest header line that every reader of the family takes in with its first look.
 const SHORT_HEADER: usize = 512;
 
-/// The entry that a draft becomes.
-pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>) -> Result<Vec<u8>> {
-    let flavour = dialect.flavour();
+/// Prints the entry that a draft becomes.
+pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
     if !is_entry_id(settled.id) {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -29,60 +28,92 @@ pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>) -> Result<
         )
         .hinting("leave the id out to have one made"));
     }
-    let base = |word: &str| {
-        Json::object()
-            .with("type", word)
+    let title = match &draft.body {
+        Body::Native(bytes) => {
+            out.extend_from_slice(&native(bytes, settled)?);
+            return Ok(());
+        }
+        Body::Title(title) => Some(appended_title(dialect, title)?),
+        _ => None,
+    };
+    let start = out.len();
+    print_object(out, |entry| {
+        entry
+            .with("type", word(&draft.body))
             .with("id", settled.id)
             .with("parentId", settled.parent)
-            .with("timestamp", settled.at.to_rfc3339())
-    };
-    let made = match &draft.body {
-        Body::User(content) => base("message").with("message", user(content, settled.at)),
-        Body::Assistant(answer) => base("message").with("message", assistant(answer, settled.at)),
-        Body::ToolResult { call, tool, content, is_error } => {
-            let message = Json::object()
+            .with("timestamp", settled.at);
+        body(entry, &draft.body, dialect.flavour(), settled.at);
+        entry.with_some("name", title);
+    });
+    if brings_json(&draft.body) {
+        one_object(out.get(start..).unwrap_or(b""))?;
+        let printed = out.split_off(start);
+        out.extend(on_one_line(printed));
+    }
+    Ok(())
+}
+
+/// The type of the entry that says it.
+fn word(body: &Body) -> &'static str {
+    match body {
+        Body::User(_) | Body::Assistant(_) | Body::ToolResult { .. } | Body::Native(_) => "message",
+        Body::Custom { .. } => "custom",
+        Body::CustomMessage { .. } => "custom_message",
+        Body::Model { .. } => "model_change",
+        Body::ThinkingLevel(_) => "thinking_level_change",
+        Body::Mode { .. } => "mode_change",
+        Body::Compaction { .. } => "compaction",
+        Body::BranchSummary { .. } => "branch_summary",
+        Body::Label { .. } => "label",
+        Body::Title(_) => "session_info",
+    }
+}
+
+/// Prints what an entry says besides what all of them do. A title was cleaned before, and comes after it.
+fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
+    match body {
+        Body::User(content) => entry.with_object("message", |message| {
+            text_or_parts(message.with("role", "user"), content).with("timestamp", at.millis());
+        }),
+        Body::Assistant(answer) => entry.with_object("message", |message| assistant(message, answer, at)),
+        Body::ToolResult { call, tool, content, is_error } => entry.with_object("message", |message| {
+            message
                 .with("role", "toolResult")
                 .with("toolCallId", call)
                 .with("toolName", tool)
-                .with("content", parts(content))
+                .with_objects("content", content, part)
                 .with("isError", *is_error)
-                .with("timestamp", settled.at.millis());
-            base("message").with("message", message)
+                .with("timestamp", at.millis());
+        }),
+        Body::Custom { kind, data } => entry.with("customType", kind).with_some("data", data.as_ref()),
+        Body::CustomMessage { kind, content, display } => {
+            text_or_parts(entry.with("customType", kind), content).with("display", *display)
         }
-        Body::Custom { kind, data } => base("custom").with("customType", kind).with_some("data", data.clone()),
-        Body::CustomMessage { kind, content, display } => base("custom_message")
-            .with("customType", kind)
-            .with("content", text_or_parts(content))
-            .with("display", *display),
-        Body::Model { model, role } => model_change(flavour, base("model_change"), model, role.as_deref()),
-        Body::ThinkingLevel(level) => base("thinking_level_change").with("thinkingLevel", level),
-        Body::Mode { mode, data } => base("mode_change").with("mode", mode).with_some("data", data.clone()),
-        Body::Compaction { summary, first_kept, tokens_before } => base("compaction")
-            .with("summary", summary)
-            .with("firstKeptEntryId", first_kept)
-            .with("tokensBefore", *tokens_before),
+        Body::Model { model, role } => model_change(entry, flavour, model, role.as_deref()),
+        Body::ThinkingLevel(level) => entry.with("thinkingLevel", level),
+        Body::Mode { mode, data } => entry.with("mode", mode).with_some("data", data.as_ref()),
+        Body::Compaction { summary, first_kept, tokens_before } => {
+            entry.with("summary", summary).with("firstKeptEntryId", first_kept).with("tokensBefore", *tokens_before)
+        }
         Body::BranchSummary { from, summary } => {
-            base("branch_summary").with("fromId", from.as_deref().unwrap_or("root")).with("summary", summary)
+            entry.with("fromId", from.as_deref().unwrap_or("root")).with("summary", summary)
         }
-        Body::Label { target, label } => base("label").with("targetId", target).with_some("label", label.clone()),
-        Body::Title(title) => match flavour {
-            Flavour::Pi | Flavour::Boswell => base("session_info").with("name", clean_title(title)?),
-            Flavour::Omp | Flavour::Xcsh => {
-                return Err(unsupported(
-                    dialect.word(),
-                    "take a title by appending",
-                    "its title stands in the header; that needs a rewrite",
-                ));
-            }
-        },
-        Body::Native(bytes) => return native(bytes, settled),
+        Body::Label { target, label } => entry.with("targetId", target).with_some("label", label.as_ref()),
+        Body::Title(_) | Body::Native(_) => entry,
     };
-    let bytes = made.to_bytes();
-    if brings_json(&draft.body) {
-        one_object(&bytes)?;
-        return Ok(on_one_line(bytes));
+}
+
+/// A title that is said by appending; in some stores it cannot be.
+fn appended_title(dialect: Pi, title: &str) -> Result<String> {
+    match dialect.flavour() {
+        Flavour::Pi | Flavour::Boswell => clean_title(title),
+        Flavour::Omp | Flavour::Xcsh => Err(unsupported(
+            dialect.word(),
+            "take a title by appending",
+            "its title stands in the header; that needs a rewrite",
+        )),
     }
-    Ok(bytes)
 }
 
 /// Whether a caller's own JSON goes into the record: it is printed as it was given, over several lines or broken.
@@ -113,36 +144,26 @@ pub(super) fn can_append(facts: &Facts) -> Result<()> {
     }
 }
 
-fn user(content: &[Part], at: Instant) -> Json {
-    Json::object().with("role", "user").with("content", text_or_parts(content)).with("timestamp", at.millis())
-}
-
-fn assistant(answer: &Answer, at: Instant) -> Json {
+fn assistant(message: &mut Printer<'_>, answer: &Answer, at: Instant) {
     let calls = answer.content.iter().any(|part| matches!(part, Part::Call { .. }));
     let stop = answer.stop_reason.as_deref().unwrap_or(if calls { "toolUse" } else { "stop" });
-    Json::object()
+    message
         .with("role", "assistant")
-        .with("content", parts(&answer.content))
+        .with_objects("content", &answer.content, part)
         .with("api", "unknown")
         .with("provider", answer.provider.as_deref().unwrap_or("unknown"))
         .with("model", answer.model.as_deref().unwrap_or("unknown"))
-        .with("usage", usage(&answer.usage))
+        .with_object("usage", |printed| usage(printed, &answer.usage))
         .with("stopReason", stop)
         .with_some("errorMessage", answer.error.as_deref())
-        .with("timestamp", at.millis())
+        .with("timestamp", at.millis());
 }
 
 /// Readers of the family add these numbers up without looking, so all must be there; `unknown` keeps the truth.
-fn usage(usage: &Usage) -> Json {
+fn usage(printed: &mut Printer<'_>, usage: &Usage) {
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
     let (read, write) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
-    let cost = Json::object()
-        .with("input", 0)
-        .with("output", 0)
-        .with("cacheRead", 0)
-        .with("cacheWrite", 0)
-        .with("total", usage.cost.unwrap_or(0.0));
-    Json::object()
+    printed
         .with("input", input)
         .with("output", output)
         .with("cacheRead", read)
@@ -150,44 +171,50 @@ fn usage(usage: &Usage) -> Json {
         .with("totalTokens", input + output + read + write)
         .with_some("reasoning", usage.reasoning)
         .with_some("premiumRequests", usage.premium_requests)
-        .with("cost", cost)
-        .with_some("unknown", usage.is_unknown().then_some(true))
+        .with_object("cost", |cost| {
+            for key in ["input", "output", "cacheRead", "cacheWrite"] {
+                cost.with(key, 0i64);
+            }
+            cost.with("total", usage.cost.unwrap_or(0.0));
+        })
+        .with_some("unknown", usage.is_unknown().then_some(true));
 }
 
-fn model_change(flavour: Flavour, base: Json, model: &str, role: Option<&str>) -> Json {
+fn model_change<'p, 'o>(
+    entry: &'p mut Printer<'o>,
+    flavour: Flavour,
+    model: &str,
+    role: Option<&str>,
+) -> &'p mut Printer<'o> {
     let (provider, id) = model.split_once('/').unwrap_or(("unknown", model));
-    match flavour {
-        Flavour::Pi => base.with("provider", provider).with("modelId", id),
-        Flavour::Omp | Flavour::Xcsh => base.with("model", model).with_some("role", role),
-        Flavour::Boswell => {
-            base.with("provider", provider).with("modelId", id).with("model", model).with_some("role", role)
-        }
+    if matches!(flavour, Flavour::Pi | Flavour::Boswell) {
+        entry.with("provider", provider).with("modelId", id);
     }
+    if flavour != Flavour::Pi {
+        entry.with("model", model).with_some("role", role);
+    }
+    entry
 }
 
-fn text_or_parts(content: &[Part]) -> Json {
+fn text_or_parts<'p, 'o>(message: &'p mut Printer<'o>, content: &[Part]) -> &'p mut Printer<'o> {
     match content {
-        [Part::Text(text)] => Json::from(text),
-        _ => parts(content),
+        [Part::Text(text)] => message.with("content", text),
+        _ => message.with_objects("content", content, part),
     }
 }
 
-fn parts(content: &[Part]) -> Json {
-    Json::Array(content.iter().map(part).collect())
-}
-
-fn part(part: &Part) -> Json {
-    let typed = |word: &str| Json::object().with("type", word);
+fn part(printed: &mut Printer<'_>, part: &Part) {
     match part {
-        Part::Text(text) => typed("text").with("text", text),
-        Part::Thinking { text, signature } => {
-            typed("thinking").with("thinking", text).with_some("thinkingSignature", signature.as_deref())
-        }
+        Part::Text(text) => printed.with("type", "text").with("text", text),
+        Part::Thinking { text, signature } => printed
+            .with("type", "thinking")
+            .with("thinking", text)
+            .with_some("thinkingSignature", signature.as_deref()),
         Part::Call { id, name, arguments } => {
-            typed("toolCall").with("id", id).with("name", name).with("arguments", arguments.clone())
+            printed.with("type", "toolCall").with("id", id).with("name", name).with("arguments", arguments)
         }
-        Part::Image { base64, mime } => typed("image").with("data", base64).with("mimeType", mime),
-    }
+        Part::Image { base64, mime } => printed.with("type", "image").with("data", base64).with("mimeType", mime),
+    };
 }
 
 /// A record in the family's own shape, or a bare message; what it lacks is filled in, what it has stays as written.
@@ -226,7 +253,9 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     }
     let is_answer = raw.at(&["message", "role"]).is_some_and(|role| role.is("assistant"));
     if is_answer && raw.at(&["message", "usage"]).is_none() {
-        record = set_member(&record, &["message", "usage"], &usage(&Usage::default()).to_bytes()).map_err(fault)?;
+        let mut nothing = Vec::new();
+        print_object(&mut nothing, |printed| usage(printed, &Usage::default()));
+        record = set_member(&record, &["message", "usage"], &nothing).map_err(fault)?;
     }
     // A record that was typed over several lines must stand on one.
     Ok(on_one_line(record))

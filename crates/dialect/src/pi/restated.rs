@@ -81,7 +81,7 @@ mod tests {
 
     fn written(settings: &Settings, id: &str, parent: &str) -> String {
         let settled = Settled { id, parent: Some(parent), at: boswell_model::Instant::from_millis(1) };
-        String::from_utf8(Pi::BOSWELL.encode(&restate(settings), settled).unwrap()).unwrap()
+        String::from_utf8(Pi::BOSWELL.encoded(&restate(settings), settled).unwrap()).unwrap()
     }
 
     fn settings() -> Settings {

@@ -139,7 +139,8 @@ impl FileAppender {
             return Ok(end);
         }
         self.append_bytes(bytes)?;
-        if self.len()? == end + bytes.len() as u64 {
+        let ended = self.file.appended_to().map_err(|error| self.fault("look at", error))?;
+        if ended == end + bytes.len() as u64 {
             return Ok(end);
         }
         self.after_race(end, bytes)

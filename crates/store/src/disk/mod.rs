@@ -153,6 +153,12 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
     /// Appends at the end in one call; fewer bytes than given may be taken.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 
+    /// Where the last append through this handle ended. A disk that does not know gives the length of the file, which is the same
+    /// unless somebody else appended since.
+    fn appended_to(&self) -> io::Result<u64> {
+        self.stat().map(|stat| stat.len)
+    }
+
     /// Cuts the file to a length.
     fn truncate(&self, len: u64) -> io::Result<()>;
 

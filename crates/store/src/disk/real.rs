@@ -216,6 +216,12 @@ impl DiskFile for RealFile {
         (&self.0).write(bytes)
     }
 
+    /// The system leaves the position of a file behind what it appended, and nothing else here moves it.
+    #[cfg(unix)]
+    fn appended_to(&self) -> io::Result<u64> {
+        io::Seek::stream_position(&mut &self.0)
+    }
+
     fn truncate(&self, len: u64) -> io::Result<()> {
         self.0.set_len(len)
     }

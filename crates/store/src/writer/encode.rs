@@ -1,6 +1,8 @@
 //! Drafts become lines of the log.
 
-use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Settled, Within};
+use std::sync::Arc;
+
+use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Part, Settled, Within};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
@@ -30,11 +32,11 @@ impl State {
     }
 
     /// The entry that a draft hangs below.
-    fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<String>> {
+    fn above(&mut self, dialect: &'static dyn Dialect, draft: &Draft, batch: &Batch) -> Result<Option<Arc<str>>> {
         match &draft.parent {
             Parent::Root => Ok(None),
             Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
-            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => Ok(Some(parent.clone())),
+            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => Ok(Some(parent.as_str().into())),
             Parent::Tip if !dialect.hangs_by_view() => Ok(self.tail.tip.clone()),
             parent => {
                 if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
@@ -43,6 +45,7 @@ impl State {
                     return Ok(stands.clone());
                 }
                 let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
+                let above: Option<Arc<str>> = above.map(Arc::from);
                 self.session.1 = facts;
                 if *parent == Parent::Tip {
                     self.stands = Some((self.end, above.clone()));
@@ -69,56 +72,62 @@ impl State {
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
-        let made = with.dialect.entry_id(with.chance);
-        self.encode_as(with, draft, draft.id.as_deref().unwrap_or(&made), batch)
+        let id = draft.id.clone().unwrap_or_else(|| with.dialect.entry_id(with.chance));
+        self.encode_as(with, draft, &Arc::from(id), batch)
     }
 
-    /// Encodes a draft under an id that is free.
-    pub(super) fn encode_as(&mut self, with: With<'_>, draft: &Draft, id: &str, batch: &mut Batch) -> Result<()> {
+    /// Encodes a draft under an id that is free. One that cannot be encoded leaves nothing behind.
+    pub(super) fn encode_as(&mut self, with: With<'_>, draft: &Draft, id: &Arc<str>, batch: &mut Batch) -> Result<()> {
+        let start = batch.bytes.len();
+        let encoded = self.encode_behind(with, draft, id, batch);
+        if !matches!(encoded, Ok(true)) {
+            batch.bytes.truncate(start);
+        }
+        encoded.map(drop)
+    }
+
+    /// Encodes a draft; false if it stands in the log already.
+    fn encode_behind(&mut self, with: With<'_>, draft: &Draft, id: &Arc<str>, batch: &mut Batch) -> Result<bool> {
         let With { dialect, chance } = with;
         self.names_exist(dialect, draft, batch)?;
         let parent = self.above(dialect, draft, batch)?;
         let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
         let settled = Settled { id, parent: parent.as_deref(), at };
         let within = Within { id: &self.session.0, facts: &self.session.1 };
-        let mut record = dialect.encode_in(draft, settled, within)?;
-        if let Some(blobs) = self.blobs.as_ref().filter(|_| record.len() >= SMALL_IMAGE) {
-            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
-            record = blobs.externalise(&record, LARGE_TEXT)?;
-        }
-        // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
-        let (stated, above) = match &draft.body {
-            Body::Native(_) => stated(dialect, &record),
-            _ => (None, parent.clone()),
-        };
-        let own_id = stated.filter(|stated| stated != id);
-        let moved = above != parent;
-        if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
-            return Err(Error::new(ErrorKind::Invalid, "an entry has one id and one parent, and was given two")
-                .hinting("leave them out of the record or out of the request"));
-        }
-        if let Some(id) = own_id.as_deref()
-            && self.is_written(dialect, id, draft, batch)?
-        {
-            self.renew(id)?;
-            batch.entries.push(Encoded::before(id));
-            return Ok(());
-        }
-        if let Some(above) = above.filter(|_| moved) {
-            self.exists(dialect, &above, batch)?;
-        }
         let start = batch.bytes.len();
-        if batch.bytes.is_empty() {
-            // Most batches are of one entry, which need not be copied.
-            batch.bytes = record;
-        } else {
-            batch.bytes.extend_from_slice(&record);
+        dialect.encode_in(draft, settled, within, &mut batch.bytes)?;
+        if let Some(blobs) = self.blobs.as_ref().filter(|_| may_be_large(draft, batch.bytes.len() - start)) {
+            // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
+            let record = blobs.externalise(batch.bytes.get(start..).unwrap_or(b""), LARGE_TEXT)?;
+            batch.bytes.truncate(start);
+            batch.bytes.extend(record);
+        }
+        let mut own_id = None;
+        if let Body::Native(_) = &draft.body {
+            // A record in the dialect's own shape may bring its own id and parent; they count like those of a draft.
+            let (stated, above) = stated(dialect, batch.bytes.get(start..).unwrap_or(b""));
+            own_id = stated.filter(|stated| **stated != **id);
+            let moved = above.as_deref() != parent.as_deref();
+            if own_id.is_some() && draft.id.is_some() || moved && draft.parent != Parent::Tip {
+                return Err(Error::new(ErrorKind::Invalid, "an entry has one id and one parent, and was given two")
+                    .hinting("leave them out of the record or out of the request"));
+            }
+            if let Some(id) = own_id.as_deref()
+                && self.is_written(dialect, id, draft, batch)?
+            {
+                self.renew(id)?;
+                batch.entries.push(Encoded::before(id));
+                return Ok(false);
+            }
+            if let Some(above) = above.filter(|_| moved) {
+                self.exists(dialect, &above, batch)?;
+            }
         }
         batch.bytes.push(b'\n');
-        let id = own_id.unwrap_or_else(|| id.to_owned());
-        batch.tip = Some(id.clone());
+        let id = own_id.map_or_else(|| Arc::clone(id), Arc::from);
+        batch.tip = Some(Arc::clone(&id));
         batch.entries.push(Encoded { id, line: start..batch.bytes.len(), deduplicated: false });
-        Ok(())
+        Ok(true)
     }
 
     /// Whatever a draft points at must be there: a reader of the family finds nothing behind a name that leads nowhere.
@@ -170,4 +179,16 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// Whether something in a record may be large enough for a blob, which needs a look at all of it: a long text, an image, or
+/// what nobody knows.
+fn may_be_large(draft: &Draft, len: usize) -> bool {
+    let content = match &draft.body {
+        Body::User(content) | Body::ToolResult { content, .. } | Body::CustomMessage { content, .. } => content,
+        Body::Assistant(answer) => &answer.content,
+        _ => return len >= SMALL_IMAGE,
+    };
+    let plain = content.iter().all(|part| matches!(part, Part::Text(_) | Part::Thinking { .. }));
+    len >= if plain { LARGE_TEXT } else { SMALL_IMAGE }
 }

@@ -59,7 +59,8 @@ impl KnownIds {
         let located = crate::native::located_at("record", "record", 0);
         let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
         let within = Within { id: facts.id.as_deref().unwrap_or_default(), facts: &facts };
-        let mut wanted = dialect.encode_in(draft, settled, within)?;
+        let mut wanted = Vec::new();
+        dialect.encode_in(draft, settled, within, &mut wanted)?;
         if let Some(blobs) = large {
             wanted = blobs.as_written(&wanted, LARGE_TEXT)?;
         }

@@ -22,7 +22,7 @@ pub(super) struct Queue {
     drafts: Vec<Draft>,
     batch: Batch,
     /// The entry that the first of them hangs below.
-    below: Option<String>,
+    below: Option<Arc<str>>,
     landing: Arc<Landing>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Landing(OnceLock<std::result::Result<Vec<u64>, (ErrorKind, Str
 /// An entry of a queue.
 #[derive(Debug)]
 pub(super) struct Queued {
-    pub(super) id: String,
+    pub(super) id: Arc<str>,
     pub(super) place: Place,
 }
 
@@ -77,7 +77,7 @@ impl State {
         if self.queue.is_empty() {
             self.queue.below = self.tail.tip.clone();
         }
-        let id = with.dialect.entry_id(with.chance);
+        let id = Arc::from(with.dialect.entry_id(with.chance));
         let mut batch = std::mem::take(&mut self.queue.batch);
         let encoded = self.encode_as(with, draft, &id, &mut batch);
         self.queue.batch = batch;

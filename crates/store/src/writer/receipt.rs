@@ -54,7 +54,7 @@ pub struct Receipt {
 /// A receipt before it is known who asks and how durable.
 #[derive(Debug)]
 pub(super) struct Written {
-    pub(super) entry: String,
+    pub(super) entry: std::sync::Arc<str>,
     pub(super) revision: u64,
     pub(super) deduplicated: bool,
 }
@@ -63,7 +63,7 @@ impl Written {
     pub(super) fn of(self, session: SessionRef, durable: Durability) -> Receipt {
         Receipt {
             session,
-            entry: self.entry,
+            entry: self.entry.as_ref().to_owned(),
             revision: self.revision.to_string(),
             deduplicated: self.deduplicated,
             durable,

@@ -1,5 +1,7 @@
 //! What a writer knows of its log, and the one place that writes to it.
 
+use std::sync::Arc;
+
 use boswell_dialect::{Depth, Dialect, Draft, Reader};
 use boswell_model::{Error, ErrorKind, Facts, Result};
 
@@ -23,7 +25,7 @@ pub(super) struct State {
     pub(super) hidden: bool,
     pub(super) tail: Tail,
     /// Where the conversation stands, and where the log ended then; only for dialects that need the whole log to tell.
-    pub(super) stands: Option<(u64, Option<String>)>,
+    pub(super) stands: Option<(u64, Option<Arc<str>>)>,
     /// Id of the session, and what its log says of it.
     pub(super) session: (String, Facts),
     pub(super) known: Option<KnownIds>,
@@ -45,7 +47,9 @@ pub(super) struct State {
     /// Whether an entry that stood there needs a sync once more, and got no number yet.
     pub(super) renewed: bool,
     /// Entries since the last good sync, with the number of their append.
-    unsynced: Vec<(u64, String)>,
+    unsynced: Vec<(u64, Arc<str>)>,
+    /// An empty batch, for what is appended next.
+    spare: Batch,
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
 }
@@ -78,6 +82,7 @@ impl State {
             waiting: Waiting::default(),
             renewed: false,
             unsynced: Vec::new(),
+            spare: Batch::default(),
             latched: None,
             closed: false,
         }
@@ -119,11 +124,11 @@ impl State {
     pub(super) fn append(&mut self, with: With<'_>, drafts: &[Draft], expect: &Expect) -> Attempt<Vec<Written>> {
         self.write_queue(with)?;
         self.check(with.dialect, expect)?;
-        let mut batch = Batch::default();
-        for draft in drafts {
-            self.encode(with, draft, &mut batch)?;
-        }
-        let written = self.write_batch(with.dialect, &batch, self.given + 1)?;
+        let mut batch = std::mem::take(&mut self.spare);
+        let encoded = drafts.iter().try_for_each(|draft| self.encode(with, draft, &mut batch));
+        let written = encoded.map_err(Refused::Failed).and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
+        self.spare = batch.emptied();
+        let written = written?;
         self.number();
         if self.hidden && drafts.iter().any(Draft::is_answer) {
             if let Err(error) = self.log.publish() {
@@ -155,8 +160,8 @@ impl State {
             start => start?,
         };
         if let Some(last) = batch.entries.iter().rev().find(|entry| !entry.deduplicated) {
-            self.stands = Some((self.end, Some(last.id.clone())));
-            self.tail.tip = Some(last.id.clone());
+            self.stands = Some((self.end, Some(Arc::clone(&last.id))));
+            self.tail.tip = Some(Arc::clone(&last.id));
         }
         let mut written = Vec::with_capacity(batch.entries.len());
         let mut at = start;
@@ -168,10 +173,10 @@ impl State {
                 if let Some(known) = &mut self.known {
                     known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
                 }
-                self.unsynced.push((number, entry.id.clone()));
+                self.unsynced.push((number, Arc::clone(&entry.id)));
                 at = revision;
             }
-            written.push(Written { entry: entry.id.clone(), revision, deduplicated: entry.deduplicated });
+            written.push(Written { entry: Arc::clone(&entry.id), revision, deduplicated: entry.deduplicated });
         }
         Ok(written)
     }
@@ -179,14 +184,14 @@ impl State {
     /// Entries of which nobody will ever know: no sync of this writer covers them.
     pub(super) fn doubt_for_good(&mut self, batch: &Batch) {
         let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
-        self.unsynced.extend(fresh.map(|entry| (u64::MAX, entry.id.clone())));
+        self.unsynced.extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
     }
 
     fn check(&mut self, dialect: &'static dyn Dialect, expect: &Expect) -> Result<()> {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
-            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf) => return Ok(()),
+            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf.as_str()) => return Ok(()),
             Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect)?.unwrap_or_else(|| "the root".to_owned())),
         };
         if expected == actual {
@@ -300,7 +305,7 @@ impl State {
     }
 
     pub(super) fn in_doubt(&self) -> Vec<String> {
-        if self.latched.is_some() { self.unsynced.iter().map(|(_, id)| id.clone()).collect() } else { Vec::new() }
+        if self.latched.is_some() { self.unsynced.iter().map(|(_, id)| id.as_ref().to_owned()).collect() } else { Vec::new() }
     }
 
     pub(super) fn usable(&self) -> Result<()> {

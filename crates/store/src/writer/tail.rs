@@ -1,5 +1,7 @@
 //! The end of a log: where it ends, whether with a whole line, and the last entry in it.
 
+use std::sync::Arc;
+
 use boswell_dialect::Dialect;
 use boswell_model::{EntryKind, Head, Line, Names, Result, Splitter};
 
@@ -14,7 +16,7 @@ pub(super) struct Tail {
     pub(super) end: u64,
     /// The last line, if it lacks its end. Who reads on starts there, because the rest of a torn line may still come.
     unended: Option<Unended>,
-    pub(super) tip: Option<String>,
+    pub(super) tip: Option<Arc<str>>,
 }
 
 /// A last line without its end.
@@ -66,7 +68,7 @@ impl Tail {
             let mut is_record = false;
             entries.each_id(line, &mut |id, at, len| {
                 is_record = true;
-                self.tip = Some(id.to_owned());
+                self.tip = Some(id.into());
                 seen(id, at, len);
             });
             self.unended = Unended::of(&line, is_record);
@@ -118,9 +120,9 @@ impl<'d> Entries<'d> {
         });
     }
 
-    fn last_id(&mut self, line: Line<'_>) -> Option<String> {
+    fn last_id(&mut self, line: Line<'_>) -> Option<Arc<str>> {
         let mut last = None;
-        self.each_id(line, &mut |id, _, _| last = Some(id.to_owned()));
+        self.each_id(line, &mut |id, _, _| last = Some(id.into()));
         last
     }
 
