@@ -239,6 +239,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(())
     }
 
+    /// Whether a log that begins with these bytes is sure to take entries, none of which needs anything that its header says: then
+    /// nobody need look at the header.
+    fn is_own_beginning(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// Whether drafts can be appended to its logs.
     fn appends(&self) -> bool {
         false

@@ -39,16 +39,16 @@ impl LeaseLock {
         folder: &Path,
         name: &str,
         wait: Wait,
-        (owner, since): (&Owner, Instant),
-        what: &str,
+        (program, since): (&str, Instant),
+        what: impl FnOnce() -> String,
     ) -> Result<LeaseLock> {
         let path = lock_path(folder, name);
-        let file = open_lock(disk.as_ref(), folder, &path)?;
+        let file = open_lock(disk.as_ref(), &path)?;
         wait_for(disk.as_ref(), file.as_ref(), LockMode::Exclusive, wait)
             .map_err(|error| Error::io(path.display(), "lock", error))?
             .then_some(())
-            .ok_or_else(|| busy(disk.as_ref(), &path, what))?;
-        leave_word(disk.as_ref(), file.as_ref(), owner, since);
+            .ok_or_else(|| busy(disk.as_ref(), &path, &what()))?;
+        leave_word(disk.as_ref(), file.as_ref(), || Owner::this(program), since);
         Ok(LeaseLock { _file: file })
     }
 }
@@ -57,7 +57,6 @@ impl LeaseLock {
 #[derive(Debug)]
 pub(crate) struct AppendLock {
     path: PathBuf,
-    folder: PathBuf,
     /// The lock file, kept open between appends: opening it costs more than locking it.
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
@@ -69,7 +68,7 @@ pub(crate) struct Held(Box<dyn DiskFile>);
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
-        AppendLock { path: append_lock_path(folder, name), folder: folder.to_owned(), open: Mutex::default() }
+        AppendLock { path: append_lock_path(folder, name), open: Mutex::default() }
     }
 
     /// Whether the lock file says that the log of that identity is durable under that name.
@@ -117,7 +116,7 @@ impl AppendLock {
 
     fn file(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>> {
         let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        kept.map_or_else(|| open_lock(disk, &self.folder, &self.path), Ok)
+        kept.map_or_else(|| open_lock(disk, &self.path), Ok)
     }
 
     fn keep(&self, file: Box<dyn DiskFile>) {
@@ -129,8 +128,8 @@ impl AppendLock {
 const LONGEST_RECORD: usize = 5000;
 
 fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
-    let text = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());
-    text.to_bytes()
+    let record = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());
+    record.to_bytes()
 }
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
@@ -152,19 +151,22 @@ const LONGEST_NAME: usize = 200;
 
 fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // Ids may hold what a file name may not; a lock must only be the same for the same session.
-    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.len() <= LONGEST_NAME && name.chars().all(is_safe) {
-        return folder.join(format!("{name}.{ending}"));
-    }
-    let safe: String = name.chars().map(|c| if is_safe(c) { c } else { '_' }).take(LONGEST_NAME).collect();
-    folder.join(format!("{safe}.{ending}"))
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let file = if name.len() <= LONGEST_NAME && name.bytes().all(is_safe) {
+        [name, ending].join(".")
+    } else {
+        let is_safe = |c: char| u8::try_from(c).is_ok_and(is_safe);
+        let safe: String = name.chars().map(|c| if is_safe(c) { c } else { '_' }).take(LONGEST_NAME).collect();
+        [&safe, ending].join(".")
+    };
+    folder.join(file)
 }
 
-fn open_lock(disk: &dyn Disk, folder: &Path, path: &Path) -> Result<Box<dyn DiskFile>> {
+fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
     match disk.open(path, Open::Lock) {
         Ok(file) => Ok(file),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            make_folders(disk, folder)?;
+            make_folders(disk, path.parent().unwrap_or(path))?;
             disk.open(path, Open::Lock).map_err(|error| Error::io(path.display(), "open the lock", error))
         }
         Err(error) => Err(Error::io(path.display(), "open the lock", error)),

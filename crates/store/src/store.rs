@@ -89,7 +89,7 @@ impl Store {
     /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
     #[must_use]
     pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
-        let (locks, root) = (locks.into(), self.root.clone());
+        let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));
         let found = std::sync::Mutex::default();
         let logs = FsLogs { disk: Arc::clone(&disk), chance: Arc::clone(&chance), root, locks: locks.clone(), found };
         let files = Some(WritableFiles { disk, locks });

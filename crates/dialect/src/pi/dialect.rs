@@ -140,6 +140,10 @@ impl Dialect for Pi {
         super::encode::can_append(facts)
     }
 
+    fn is_own_beginning(&self, bytes: &[u8]) -> bool {
+        super::encode::is_own_beginning(bytes)
+    }
+
     fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
         super::encode::entry(*self, draft, settled, out)
     }

@@ -131,6 +131,14 @@ fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
     record
 }
 
+/// How a header of version 3 begins, as every writer of the family prints it.
+const BEGINNING: &[u8] = br#"{"type":"session","version":3,"id":""#;
+
+/// Whether a log begins with a header of version 3, which [`can_append`] takes.
+pub(super) fn is_own_beginning(bytes: &[u8]) -> bool {
+    bytes.starts_with(BEGINNING)
+}
+
 /// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below, newer ones are unknown.
 pub(super) fn can_append(facts: &Facts) -> Result<()> {
     match facts.format_version {
@@ -300,4 +308,19 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
     let mut bytes = header.to_bytes();
     bytes.push(b'\n');
     Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(flavour, &new.project, &new.around)), bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_log_begins_as_is_looked_for_and_other_versions_do_not() {
+        let now = Instant::from_millis(1_800_000_000_000);
+        let new = NewSession::in_project("/home/dev/proj");
+        let log = new_log(Pi::BOSWELL, &new, "01991234-5678-7fff-bfff-ffffffffffff", now).unwrap();
+        assert!(is_own_beginning(log.bytes.get(..64).unwrap()));
+        let other = String::from_utf8(log.bytes).unwrap().replace("\"version\":3", "\"version\":4");
+        assert!(!is_own_beginning(other.as_bytes()));
+    }
 }

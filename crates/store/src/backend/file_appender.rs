@@ -69,7 +69,7 @@ impl FileAppender {
             name.just_made || known == Some(stat.identity) || append_lock.knows_name(disk, stat.identity, &place.path);
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
-            root: logs.root.as_path().into(),
+            root: Arc::clone(&logs.root),
             file: file.into(),
             identity: stat.identity,
             named,

@@ -11,7 +11,6 @@ use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
 use crate::disk::{Disk, durable};
 use crate::lease::{AppendLock, LeaseLock};
-use crate::locks::Owner;
 
 /// The logs below a folder, with their locks in another one.
 #[derive(Debug)]
@@ -19,7 +18,7 @@ pub(crate) struct FsLogs {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) chance: Arc<dyn Chance>,
     /// The folder of the store: names below it, and its own, are made durable with the first receipt.
-    pub(crate) root: PathBuf,
+    pub(crate) root: Arc<Path>,
     pub(crate) locks: PathBuf,
     /// The log that was found last by what its append lock remembers.
     pub(crate) found: Mutex<Option<Remembered>>,
@@ -35,9 +34,9 @@ pub(crate) struct Remembered {
 
 impl LogBackend for FsLogs {
     fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
-        let owner = (&Owner::this(claim.program), claim.now);
-        let what = format!("session {}", claim.session.id);
-        let lock = LeaseLock::take(&self.disk, &self.locks, &lock_name(claim.session), claim.wait, owner, &what)?;
+        let what = || format!("session {}", claim.session.id);
+        let (name, owner) = (lock_name(claim.session), (claim.program, claim.now));
+        let lock = LeaseLock::take(&self.disk, &self.locks, &name, claim.wait, owner, what)?;
         Ok(Lease::new(0, lock))
     }
 
@@ -89,7 +88,7 @@ impl FsLogs {
 
 /// What the locks of a session are called.
 pub(crate) fn lock_name(session: &SessionRef) -> String {
-    format!("{}-{}", session.dialect, session.id)
+    [session.dialect.as_str(), &session.id].join("-")
 }
 
 /// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.

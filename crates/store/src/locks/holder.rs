@@ -11,8 +11,9 @@ use super::Owner;
 use crate::disk::{Disk, DiskFile, durable};
 
 /// Leaves word in a lock file that was just taken, unless the system would tell anyway.
-pub(crate) fn leave_word(disk: &dyn Disk, lock: &dyn DiskFile, owner: &Owner, since: Instant) {
+pub(crate) fn leave_word(disk: &dyn Disk, lock: &dyn DiskFile, owner: impl FnOnce() -> Owner, since: Instant) {
     if !disk.tells_lock_holders() {
+        let owner = owner();
         let record = Json::object()
             .with("pid", owner.pid)
             .with("program", owner.program.as_str())

@@ -49,7 +49,7 @@ impl Locks {
     /// Takes a lock that nobody else may hold.
     pub fn exclusive(&self, name: &str, wait: Wait) -> Result<OsLock> {
         let lock = self.take(name, LockMode::Exclusive, wait)?;
-        leave_word(self.disk.as_ref(), lock.file.as_ref(), &self.owner, self.chance.now());
+        leave_word(self.disk.as_ref(), lock.file.as_ref(), || self.owner.clone(), self.chance.now());
         Ok(lock)
     }
 

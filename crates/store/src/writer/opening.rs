@@ -8,6 +8,9 @@ use super::tail::Tail;
 use crate::backend::{ObjectReader, OpenLog};
 use crate::blobs::Blobs;
 
+/// How much of a log tells whether it begins as its dialect would have begun it.
+const BEGINNING: u64 = 64;
+
 /// How much of a log is read for its header at first.
 const HEAD: u64 = 4 << 10;
 
@@ -23,8 +26,13 @@ impl State {
         blobs: Option<Blobs>,
     ) -> Result<State> {
         let reader = log.log.reader()?;
-        let facts = head_facts(dialect, reader.as_ref())?;
-        dialect.can_append(&facts)?;
+        let facts = if dialect.is_own_beginning(&reader.read(0, BEGINNING)?) {
+            Facts::default()
+        } else {
+            let facts = head_facts(dialect, reader.as_ref())?;
+            dialect.can_append(&facts)?;
+            facts
+        };
         let tail = Tail::read(dialect, reader.as_ref(), log.end)?;
         Ok(State::new((log.log, hidden), id, facts, blobs, tail))
     }

@@ -34,13 +34,17 @@ impl Tail {
         let mut entries = Entries::of(dialect);
         let (mut window, mut to) = (WINDOW, end);
         while tail.tip.is_none() {
-            let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
-            let from = log.lines_before(to, window, &mut |line| lines.push((line.at, line.bytes.to_vec())))?;
+            let (mut bytes, mut lines) = (Vec::new(), Vec::new());
+            let from = log.lines_before(to, window, &mut |line| {
+                let start = bytes.len();
+                bytes.extend_from_slice(line.bytes);
+                lines.push((line.at, start..bytes.len()));
+            })?;
             // From the end: the first entry that is met is the one.
-            for (at, bytes) in lines.iter().rev() {
-                let line = Line { at: *at, number: 1, bytes };
+            for (nth, (at, line)) in lines.iter().rev().enumerate() {
+                let line = Line { at: *at, number: 1, bytes: bytes.get(line.clone()).unwrap_or(b"") };
                 tail.tip = entries.last_id(line);
-                if to == end && Some(*at) == lines.last().map(|(last, _)| *last) {
+                if to == end && nth == 0 {
                     tail.unended = Unended::of(&line, tail.tip.is_some());
                 }
                 if tail.tip.is_some() {
