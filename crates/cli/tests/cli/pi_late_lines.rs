@@ -108,6 +108,21 @@ fn lines_written_late_after_a_move_follow_the_log_to_its_new_place() {
 }
 
 #[test]
+fn lines_written_late_after_a_log_in_doubt_was_copied_are_told_and_brought_home() {
+    for dialect in FAMILY {
+        let lab = Lab::new(dialect);
+        let mut agent = Agent::on(&lab.log());
+        let inode = |lab: &Lab| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(lab.log()).unwrap());
+        let old = inode(&lab);
+        boswell_testkit::disk::write(&lab.bench.own().join(format!("locks/{dialect}-0b7e.doubt")), b"{}\n");
+        lab.run(&["label", "0b7e", "u1", "start"]).ends(0);
+        assert_ne!(inode(&lab), old, "{dialect}: it was copied");
+        late("a2").iter().for_each(|line| agent.writes(line));
+        brings_home(&lab, "0b7e", &lab.log(), &late("a2"));
+    }
+}
+
+#[test]
 fn half_a_line_written_late_is_brought_home_as_it_is() {
     let lab = Lab::new("xcsh");
     let mut agent = Agent::on(&lab.log());

@@ -59,7 +59,7 @@ impl FileAppender {
             Some(Remembered { append_lock, identity, .. }) => (append_lock, Some(identity)),
             None => (AppendLock::new(&logs.locks, &lock), None),
         };
-        logs.settle_doubt(&place.path, &doubt, &append_lock)?;
+        logs.settle_doubt(name, &place.path, &doubt, &append_lock)?;
         let (file, stat) =
             disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
         if name.just_made {

@@ -11,6 +11,8 @@ use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
 use crate::disk::{Disk, durable};
 use crate::lease::{AppendLock, LeaseLock};
+use crate::locks::{Locks, Owner};
+use crate::vault::{Doubted, Vault};
 
 /// The logs below a folder, with their locks in another one.
 #[derive(Debug)]
@@ -71,31 +73,48 @@ impl FsLogs {
     }
 
     /// A log in doubt is copied before anything is acknowledged in it.
-    pub(super) fn settle_doubt(&self, path: &Path, doubt: &Path, append_lock: &AppendLock) -> Result<()> {
+    pub(super) fn settle_doubt(
+        &self,
+        log: &LogName<'_>,
+        path: &Path,
+        doubt: &Path,
+        append_lock: &AppendLock,
+    ) -> Result<()> {
         let disk = self.disk.as_ref();
         let doubted = || disk.stat(doubt).map_err(|error| Error::io(path.display(), "open", error));
         if doubted()?.is_some() {
             let held = append_lock.hold(disk)?;
             // Another writer may have copied it while we waited: a second copy would fence that one off.
             if doubted()?.is_some() {
-                copy_in_doubt(disk, path, doubt, &self.chance.hex16())?;
+                self.copy_in_doubt(log, path)?;
+                disk.remove(doubt).map_err(|error| Error::io(doubt.display(), "remove", error))?;
+                durable::sync_parent(disk, doubt)?;
             }
             append_lock.release(held);
         }
         Ok(())
+    }
+
+    /// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth. A program that
+    /// still has the old file open goes on writing there, so that stays under another name.
+    fn copy_in_doubt(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
+        let disk = self.disk.as_ref();
+        let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        let (Some(stat), Some(bytes)) = (stat, durable::read(disk, path)?) else { return Ok(()) };
+        let (session, root, key, bytes) = (log.session, self.root.as_ref(), log.key, bytes.as_slice());
+        self.vault().keep_doubted(&Doubted { session, root, key, path, stat, bytes })?;
+        durable::put(disk, path, bytes, &self.chance.hex16())
+    }
+
+    /// The vault of the home that the locks belong to.
+    fn vault(&self) -> Vault {
+        let (disk, chance) = (&self.disk, &self.chance);
+        let locks = Locks::new(Arc::clone(disk), &self.locks, Owner::this("boswell"), Arc::clone(chance));
+        Vault::new(Arc::clone(disk), self.locks.parent().unwrap_or(&self.root), locks, Arc::clone(chance))
     }
 }
 
 /// What the locks of a session are called.
 pub(crate) fn lock_name(session: &SessionRef) -> String {
     [session.dialect.as_str(), &session.id].join("-")
-}
-
-/// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth.
-fn copy_in_doubt(disk: &dyn Disk, path: &Path, doubt: &Path, unique: &str) -> Result<()> {
-    if let Some(bytes) = durable::read(disk, path)? {
-        durable::put(disk, path, &bytes, unique)?;
-    }
-    disk.remove(doubt).map_err(|error| Error::io(doubt.display(), "remove", error))?;
-    durable::sync_parent(disk, doubt)
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use boswell_dialect::{Plan, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
-use crate::digest::chunks;
 use crate::disk::StatKind;
 use crate::journal::{self, DamagedLine};
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
@@ -65,13 +64,7 @@ impl Runner {
             let (Change::Write { key, before: Some(before), .. } | Change::Remove { key, before }) = change else {
                 continue;
             };
-            let Some(file) = self.vault.open_inode(&inode_name(&op.id, number))? else { continue };
-            let mut bytes = Vec::new();
-            let read = chunks(file.as_ref(), before.len, u64::MAX, &mut |chunk| {
-                bytes.extend_from_slice(chunk);
-                Ok(())
-            });
-            read.map_err(|error| Error::io(key, "read what was written late to", error))?;
+            let bytes = self.vault.written_late(&inode_name(&op.id, number), before.len)?;
             if !bytes.is_empty() {
                 late.push(LateLines { key: key.clone(), bytes });
             }

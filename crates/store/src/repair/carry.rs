@@ -99,7 +99,7 @@ impl Runner {
             let located = store.look_again(located)?;
             let log = located.key.as_ref().map(|key| store.root().join(key));
             store.refuse_if_live(&located.id, log.as_deref())?;
-            let late = self.late_table()?.lines(store, &located).to_vec();
+            let late = self.late_table()?.lines(store, &located);
             let bench = Workbench::new(store, &located, request, late)?;
             let plan = plan(&bench)?;
             if plan.steps.is_empty() {

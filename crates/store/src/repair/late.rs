@@ -4,14 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use boswell_dialect::{Confidence, Located, Mend, Splice};
-use boswell_model::{Problem, ProblemKind, Repair, Result};
+use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
 use crate::runner::Change;
 use crate::{Runner, Session, Store};
 
 /// Lines that programs wrote late, by the log that they belong to, wherever it was moved since.
 #[derive(Debug, Default)]
-pub struct LateTable(HashMap<(PathBuf, String), Vec<Vec<u8>>>);
+pub struct LateTable {
+    /// Into files that an operation replaced or removed, by root and key.
+    replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
+    /// Into logs that were copied because they were in doubt, by root and session.
+    doubted: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
+}
 
 impl Runner {
     /// Looks through everything that was replaced for what was written into it afterwards.
@@ -19,15 +24,19 @@ impl Runner {
         let mut table = LateTable::default();
         for op in self.recorded()? {
             for late in self.late_of(&op)? {
-                let whole = late.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-                let place = table.0.entry((op.root.clone(), late.key)).or_default();
-                place.extend(whole.map(<[u8]>::to_vec));
+                let place = table.replaced.entry((op.root.clone(), late.key)).or_default();
+                place.extend(lines_of(&late.bytes));
             }
             for change in &op.changes {
                 if let Change::Rename { from, to } = change {
                     table.follow(&op.root, from, to);
                 }
             }
+        }
+        for record in self.vault.doubted()? {
+            let Some(name) = &record.inode else { continue };
+            let late = self.vault.written_late(name, record.len)?;
+            table.doubted.entry((record.root, record.session)).or_default().extend(lines_of(&late));
         }
         Ok(table)
     }
@@ -41,27 +50,38 @@ impl LateTable {
             rest => rest.starts_with('/').then(|| format!("{to}{rest}")),
         };
         let old = |(of, key): &(PathBuf, String)| (of == root).then(|| after(key)).flatten();
-        let moved: Vec<_> = self.0.keys().filter_map(|place| Some((place.clone(), old(place)?))).collect();
+        let moved: Vec<_> = self.replaced.keys().filter_map(|place| Some((place.clone(), old(place)?))).collect();
         for (place, key) in moved {
-            let lines = self.0.remove(&place).unwrap_or_default();
-            self.0.entry((place.0, key)).or_default().extend(lines);
+            let lines = self.replaced.remove(&place).unwrap_or_default();
+            self.replaced.entry((place.0, key)).or_default().extend(lines);
         }
     }
 
-    /// Whole lines that were written late to the log of a session.
-    pub(super) fn lines(&self, store: &Store, located: &Located) -> &[Vec<u8>] {
+    /// Lines that were written late to the log of a session.
+    pub(super) fn lines(&self, store: &Store, located: &Located) -> Vec<Vec<u8>> {
         let place = located.key.clone().map(|key| (store.root().to_owned(), key));
-        place.and_then(|place| self.0.get(&place)).map_or(&[], Vec::as_slice)
+        let mut lines = place.and_then(|place| self.replaced.get(&place)).cloned().unwrap_or_default();
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let doubted = self.doubted.get(&(store.root().to_owned(), session)).map_or(&[][..], Vec::as_slice);
+        // An operation may have replaced the very file before its copying came to an end.
+        let other: Vec<_> = doubted.iter().filter(|line| !lines.contains(line)).cloned().collect();
+        lines.extend(other);
+        lines
     }
 
     /// Says so where a session lacks lines that its agent wrote late.
     pub fn problem(&self, store: &Store, located: &Located, session: &Session) -> Result<Option<Problem>> {
-        let missing = missing(session, self.lines(store, located))?;
+        let late = self.lines(store, located);
+        let missing = missing(session, &late)?;
         Ok((!missing.is_empty()).then(|| {
             let wrote = format!("an agent wrote {} into the file as it was before", count(missing.len()));
             Problem::of_file(ProblemKind::LateLines, wrote)
         }))
     }
+}
+
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec)
 }
 
 /// Those that the log does not hold, be it as records or as lines that are none.

@@ -134,7 +134,7 @@ impl Store {
 impl Runner {
     /// What repairing a session would do, with lines that an agent wrote late. Takes no lock and writes nothing.
     pub fn repair_plan(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
-        let late = self.late_table()?.lines(store, located).to_vec();
+        let late = self.late_table()?.lines(store, located);
         Workbench::new(store, located, request, late)?.plan()
     }
 }

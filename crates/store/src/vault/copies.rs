@@ -9,7 +9,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use super::object;
 use super::record::{Reason, VaultRecord};
 use crate::digest::{Digest, hash_file};
-use crate::disk::{Disk, DiskFile, Open, durable};
+use crate::disk::{Disk, Open, durable};
 use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
 use boswell_dialect::Chance;
@@ -185,48 +185,6 @@ impl Vault {
         let (mut records, _) = self.list()?;
         records.retain(|record| record.session == *session);
         Ok(records)
-    }
-
-    /// Gives a file a second name, under which it is found when its first name leads elsewhere. False where the file
-    /// system cannot do that.
-    pub(crate) fn link_inode(&self, path: &Path, name: &str) -> Result<bool> {
-        let to = self.inode(name);
-        if let Some(folder) = to.parent() {
-            durable::make_folders(self.disk.as_ref(), folder)?;
-        }
-        match self.disk.link(path, &to) {
-            Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
-            // A crash came between this and the change that it was made for.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(true),
-            // Another device, a file system without links: the copy is enough for everything but late lines.
-            Err(_) => Ok(false),
-        }
-    }
-
-    /// Gives a file its first name back and takes the second away; false if there is no such file.
-    pub(crate) fn unlink_inode(&self, name: &str, path: &Path) -> Result<bool> {
-        let from = self.inode(name);
-        let fault = |error| Error::io(path.display(), "put back", error);
-        let Some(old) = self.disk.stat(&from).map_err(fault)? else { return Ok(false) };
-        // Renaming a file onto itself does nothing, and both names would stay.
-        let moved = match self.disk.stat(path).map_err(fault)? {
-            Some(there) if there.identity == old.identity => self.disk.remove(&from),
-            _ => self.disk.rename(&from, path),
-        };
-        moved.map_err(fault)?;
-        durable::sync_parent(self.disk.as_ref(), path)?;
-        durable::sync_parent(self.disk.as_ref(), &from)?;
-        Ok(true)
-    }
-
-    /// Opens a file that was replaced or removed, by its second name; none if it is not there.
-    pub(crate) fn open_inode(&self, name: &str) -> Result<Option<Box<dyn DiskFile>>> {
-        let path = self.inode(name);
-        match self.disk.open(&path, Open::Read) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io(path.display(), "read", error)),
-        }
     }
 
     pub(super) fn lock(&self) -> Result<OsLock> {

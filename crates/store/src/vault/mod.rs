@@ -5,6 +5,7 @@
 //! verified whenever they are read. Several records may speak of one copy; it goes when none does any more.
 
 mod copies;
+mod inodes;
 mod kept;
 mod object;
 mod record;
@@ -12,6 +13,7 @@ mod retention;
 
 pub(crate) use copies::Copied;
 pub use copies::Vault;
+pub(crate) use inodes::Doubted;
 pub use kept::{Keeping, Kept, KeptFile};
 pub(crate) use record::session_ref;
 pub use record::{Reason, VaultRecord};
