@@ -14,9 +14,10 @@ pub trait Chance: Send + Sync + fmt::Debug {
 
     /// An id of sixteen hex digits.
     fn hex16(&self) -> String {
-        let random = self.random();
-        let digit = |nth: u32| char::from_digit((random >> (60 - 4 * nth) & 0xF) as u32, 16).unwrap_or('0');
-        (0..16).map(digit).collect()
+        let random = self.random().to_be_bytes();
+        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' - 10 + half };
+        let digits = random.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect();
+        String::from_utf8(digits).unwrap_or_default()
     }
 
     /// A UUID of version 4: chance alone.

@@ -50,26 +50,26 @@ impl Instant {
         let days = self.0.div_euclid(86_400_000);
         let rest = self.0.rem_euclid(86_400_000);
         let (year, month, day) = civil_from_days(days);
-        match year {
-            0..=9999 => write_digits(year, 4, out),
-            _ => out.extend_from_slice(format!("{year:04}").as_bytes()),
-        }
         let (hour, minute, second, millis) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
-        let fields = [(b'-', month), (b'-', day), (b'T', hour), (b':', minute), (b':', second)];
-        for (before, field) in fields {
-            out.push(before);
-            write_digits(field, 2, out);
+        if let 0..=9999 = year {
+            let ([y1, y2], [y3, y4]) = (digits(year / 100), digits(year % 100));
+            let ([m1, m2], [d1, d2], [h1, h2]) = (digits(month), digits(day), digits(hour));
+            let ([n1, n2], [s1, s2], [_, f1], [f2, f3]) =
+                (digits(minute), digits(second), digits(millis / 100), digits(millis % 100));
+            out.extend_from_slice(&[
+                y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3, b'Z',
+            ]);
+        } else {
+            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+            out.extend_from_slice(text.as_bytes());
         }
-        out.push(b'.');
-        write_digits(millis, 3, out);
-        out.push(b'Z');
     }
 }
 
-/// Appends the last digits of a number.
-fn write_digits(number: i64, count: u32, out: &mut Vec<u8>) {
-    let digit = |place: u32| u8::try_from(number / 10i64.pow(place) % 10).unwrap_or(0) + b'0';
-    out.extend((0..count).rev().map(digit));
+/// The two digits of a number below a hundred.
+fn digits(number: i64) -> [u8; 2] {
+    let number = u8::try_from(number).unwrap_or(0);
+    [b'0' + number / 10, b'0' + number % 10]
 }
 
 impl std::fmt::Display for Instant {

@@ -44,7 +44,7 @@ impl LeaseLock {
     ) -> Result<LeaseLock> {
         let path = lock_path(folder, name);
         let file = open_lock(disk.as_ref(), &path)?;
-        wait_for(disk.as_ref(), file.as_ref(), LockMode::Exclusive, wait)
+        wait_for(disk.as_ref(), wait, || file.try_lock(LockMode::Exclusive))
             .map_err(|error| Error::io(path.display(), "lock", error))?
             .then_some(())
             .ok_or_else(|| busy(disk.as_ref(), &path, &what()))?;
@@ -65,20 +65,35 @@ pub(crate) struct AppendLock {
 #[derive(Debug)]
 pub(crate) struct Held(Box<dyn DiskFile>);
 
+impl Held {
+    /// Changes when somebody asks for the lock; none where that is not to be had.
+    pub(crate) fn asked(&self) -> Option<i128> {
+        self.0.stat().ok().map(|stat| stat.modified)
+    }
+}
+
+/// Tells whoever keeps an append lock that somebody waits for it: by the time of its file, which says nothing else.
+pub(crate) fn ask_for(lock: &dyn DiskFile) {
+    if let Ok(stat) = lock.stat() {
+        // A whole second: not every file system keeps less.
+        let _ = lock.set_mode_and_time(stat.mode, stat.modified + 1_000_000_000);
+    }
+}
+
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
         AppendLock { path: append_lock_path(folder, name), open: Mutex::default() }
     }
 
-    /// Whether the lock file says that the log of that identity is durable under that name.
-    pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) -> bool {
-        self.remembered(disk).is_some_and(|(known, at)| known == log && at == path)
+    /// Whether the lock file says that the log of that identity is durable under that key.
+    pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), key: &str) -> bool {
+        self.remembered(disk).is_some_and(|(known, at)| known == log && at == key)
     }
 
-    /// The log of which the lock file says that it is durable under its name: which file it was, and where. None where there is
-    /// no lock file yet.
-    pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<((u64, u64), PathBuf)> {
+    /// The log of which the lock file says that it is durable under its name: which file it was, and its key. None where there
+    /// is no lock file yet.
+    pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<((u64, u64), String)> {
         let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let file = kept.map_or_else(|| disk.open(&self.path, Open::Append), Ok).ok()?;
         let mut record = [0; LONGEST_RECORD];
@@ -87,23 +102,31 @@ impl AppendLock {
         self.keep(file);
         let record = Raw::parse(record.get(..read.ok()?)?).ok()?;
         let (device, number) = record.get("named")?.text()?.split_once(':').map(|(d, n)| (d.parse(), n.parse()))?;
-        Some(((device.ok()?, number.ok()?), PathBuf::from(record.get("path")?.text()?.into_owned())))
+        Some(((device.ok()?, number.ok()?), record.get("key")?.text()?.into_owned()))
     }
 
     /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
     ///
     /// Called only after they were synced, so it may itself be lost: then they are synced once more.
-    pub(crate) fn remember_name(&self, disk: &dyn Disk, log: (u64, u64), path: &Path) {
+    pub(crate) fn remember_name(&self, disk: &dyn Disk, log: (u64, u64), key: &str) {
         if let Ok(file) = disk.open(&self.path, Open::Lock) {
-            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &name_record(log, path)));
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &name_record(log, key)));
         }
     }
 
     /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
     pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
         let file = self.file(disk)?;
-        let got = wait_for(disk, file.as_ref(), LockMode::Exclusive, Wait::For(Duration::from_secs(10)))
-            .map_err(|error| Error::io(self.path.display(), "lock", error))?;
+        let fault = |error| Error::io(self.path.display(), "lock", error);
+        let wait = Wait::For(Duration::from_secs(10));
+        let got = wait_for(disk, wait, || {
+            let got = file.try_lock(LockMode::Exclusive)?;
+            if !got {
+                ask_for(file.as_ref());
+            }
+            Ok(got)
+        })
+        .map_err(fault)?;
         if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
     }
 
@@ -127,9 +150,8 @@ impl AppendLock {
 /// The longest record of a log's name that is looked at.
 const LONGEST_RECORD: usize = 5000;
 
-fn name_record(log: (u64, u64), path: &Path) -> Vec<u8> {
-    let record = Json::object().with("named", format!("{}:{}", log.0, log.1)).with("path", path.to_string_lossy());
-    record.to_bytes()
+fn name_record(log: (u64, u64), key: &str) -> Vec<u8> {
+    Json::object().with("named", format!("{}:{}", log.0, log.1)).with("key", key).to_bytes()
 }
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
@@ -174,11 +196,15 @@ fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
 }
 
 /// Tries until it has the lock or the time is over; pauses grow from a tenth of a millisecond to ten.
-fn wait_for(disk: &dyn Disk, file: &dyn DiskFile, mode: LockMode, wait: Wait) -> std::io::Result<bool> {
+fn wait_for(
+    disk: &dyn Disk,
+    wait: Wait,
+    mut attempt: impl FnMut() -> std::io::Result<bool>,
+) -> std::io::Result<bool> {
     let mut pause = Duration::from_micros(100);
     let mut waited = Duration::ZERO;
     loop {
-        if file.try_lock(mode)? {
+        if attempt()? {
             return Ok(true);
         }
         match wait {

@@ -48,10 +48,13 @@ impl Store {
 
     /// Fails if an agent is still at work on the session when the time is over. A moment is always waited: whoever only adds a title or a
     /// label has the log open for no longer, and cannot be told from an agent.
-    pub(crate) fn wait_until_idle(&self, id: &str, log: &Path, wait: Wait) -> Result<()> {
-        let mut waited = Duration::ZERO;
+    pub(crate) fn wait_until_idle(&self, id: &str, key: &str, wait: Wait) -> Result<()> {
+        if self.drives_alone() {
+            return Ok(());
+        }
+        let (log, mut waited) = (self.root().join(key), Duration::ZERO);
         loop {
-            let busy = match self.refuse_if_live(id, Some(log)) {
+            let busy = match self.refuse_if_live(id, Some(&log)) {
                 Err(error) if error.kind() == ErrorKind::Busy => error,
                 idle => return idle,
             };
@@ -65,9 +68,14 @@ impl Store {
         }
     }
 
+    /// Whether whoever drives a session of this store has its lease.
+    fn drives_alone(&self) -> bool {
+        self.dialect().name() == "boswell"
+    }
+
     /// Fails while an agent is at work on the session: moving its leaf now would split the conversation.
     pub(crate) fn refuse_if_live(&self, id: &str, log: Option<&Path>) -> Result<()> {
-        if self.dialect().name() == "boswell" {
+        if self.drives_alone() {
             return Ok(());
         }
         match self.drivers(|session| session == id, log)?.first() {

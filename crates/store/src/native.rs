@@ -8,7 +8,7 @@ use boswell_dialect::{
     by_name, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, Tip};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
 
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
@@ -81,7 +81,8 @@ impl Store {
         // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
         // spares the lease of a session that has been there for long.
         self.is_free(id)?;
-        let lease = self.lease(id, Wait::No)?;
+        let session = SessionRef::new(self.dialect().name(), id);
+        let lease = self.lease(&session, Wait::No)?;
         self.is_free(id)?;
         let answered = || {
             let mut records = log.bytes.split(|byte| *byte == b'\n').filter(|record| !record.is_empty());
@@ -92,7 +93,7 @@ impl Store {
             _ => (log.key, None),
         };
         writing.logs.create(&key, &log.bytes, &lease)?;
-        self.writer_on(id, Opened { key, visible, just_made: true }, Some(lease))
+        self.writer_on(&session, Opened { key, visible, just_made: true }, Some(lease))
     }
 
     fn is_free(&self, id: &str) -> Result<()> {

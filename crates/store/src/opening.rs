@@ -22,42 +22,44 @@ pub(crate) struct Opened {
 impl Store {
     /// Opens a session for writing and takes its lease.
     pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
-        self.on_log(id, |id, mut opened| {
-            let lease = self.lease(id, wait)?;
+        self.on_log(id, |session, mut opened| {
+            let (id, lease) = (&session.id, self.lease(session, wait)?);
             if opened.visible.is_some() {
                 // Looked up again: who held the lease before may have made the log visible while we waited.
                 opened = self.looked_up(id)?.1;
             }
-            self.wait_until_idle(id, &self.root().join(&opened.key), wait)?;
-            self.writer_on(id, opened, Some(lease))
+            self.wait_until_idle(id, &opened.key, wait)?;
+            self.writer_on(session, opened, Some(lease))
         })
     }
 
     /// Opens a session for one who adds only what does not move the leaf, and needs no lease.
     pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
-        let open = || self.on_log(id, |id, opened| self.writer_on(id, opened, None));
+        let open = || self.on_log(id, |session, opened| self.writer_on(session, opened, None));
         // Its driver may make the log visible between our look and our opening it.
         open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })
     }
 
     /// Opens a log where it was last written; if it is not there any more, where its name is found.
-    fn on_log(&self, id: &str, open: impl Fn(&str, Opened) -> Result<SessionWriter>) -> Result<SessionWriter> {
-        if let Some(opened) = self.remembered(id) {
-            let there = open(id, opened);
+    fn on_log(&self, id: &str, open: impl Fn(&SessionRef, Opened) -> Result<SessionWriter>) -> Result<SessionWriter> {
+        let mut session = SessionRef::new(self.dialect().name(), id);
+        if let Some(opened) = self.remembered(&session) {
+            let there = open(&session, opened);
             if !there.as_ref().is_err_and(Error::is_not_found) {
                 return there;
             }
         }
-        let (id, opened) = self.looked_up(id)?;
-        open(&id, opened)
+        let (whole, opened) = self.looked_up(id)?;
+        session.id = whole;
+        open(&session, opened)
     }
 
     /// The log that was last written in a session, where it was then: its name need not be looked for among those of all others.
-    fn remembered(&self, id: &str) -> Option<Opened> {
-        uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell")?;
-        let key = self.writing().ok()?.logs.remembered(&SessionRef::new(self.dialect().name(), id))?;
-        let is_its = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_').is_some_and(|(_, named)| named == id);
-        is_its.then_some(Opened { key, visible: None, just_made: false })
+    fn remembered(&self, session: &SessionRef) -> Option<Opened> {
+        uuid_v7_time(&session.id).filter(|_| session.dialect == "boswell")?;
+        let key = self.writing().ok()?.logs.remembered(session)?;
+        let named = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_');
+        named.is_some_and(|(_, named)| named == session.id).then_some(Opened { key, visible: None, just_made: false })
     }
 
     /// Looks a session's log up by its name.
@@ -82,11 +84,10 @@ impl Store {
         }
     }
 
-    pub(crate) fn writer_on(&self, id: &str, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+    pub(crate) fn writer_on(&self, session: &SessionRef, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let reference = SessionRef::new(self.dialect().name(), id);
         let name = LogName {
-            session: &reference,
+            session,
             key: &opened.key,
             visible: opened.visible.as_deref(),
             just_made: opened.just_made,
@@ -98,16 +99,15 @@ impl Store {
             chance: Arc::clone(&writing.chance),
             root: self.root().to_owned(),
             blobs: self.blobs(),
-            reference,
+            reference: session.clone(),
             log,
             hidden: opened.visible.is_some(),
             lease,
         })
     }
 
-    pub(crate) fn lease(&self, id: &str, wait: Wait) -> Result<Lease> {
+    pub(crate) fn lease(&self, session: &SessionRef, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let session = &SessionRef::new(self.dialect().name(), id);
         let now = writing.chance.now();
         writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
     }

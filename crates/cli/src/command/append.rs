@@ -255,7 +255,7 @@ impl Sink for Planner<'_> {
         self.found.located = self.found.store.find(&id)?;
         for (number, entry) in done.planned.entries.iter().enumerate() {
             let receipt = Receipt {
-                session: SessionRef::new(self.found.store.dialect().name(), &id),
+                session: SessionRef::new(self.found.store.dialect().name(), &id).into(),
                 entry: entry.clone(),
                 revision: self.found.located.size.to_string(),
                 deduplicated: number < done.planned.already,

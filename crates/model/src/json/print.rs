@@ -73,8 +73,11 @@ impl Printer<'_> {
 
     fn key(&mut self, key: &'static str) {
         debug_assert!(key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "`{key}` needs an escape");
-        let before: &[u8] = if std::mem::take(&mut self.first) { b"\"" } else { b",\"" };
-        self.out.extend_from_slice(before);
+        self.out.reserve(key.len() + 4);
+        if !std::mem::take(&mut self.first) {
+            self.out.push(b',');
+        }
+        self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
         self.out.extend_from_slice(b"\":");
     }

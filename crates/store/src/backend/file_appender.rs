@@ -32,6 +32,10 @@ pub(super) struct FileAppender {
     /// Stands there when a sync of somebody failed.
     doubt: PathBuf,
     turn: Option<Held>,
+    /// Whether everybody who writes to it waits for turns.
+    orderly: bool,
+    /// What the lock said of those who ask for it when the turn was kept.
+    asked: Option<i128>,
     /// Whether the name is durable.
     named: bool,
     /// The path that is being synced.
@@ -55,7 +59,7 @@ impl FileAppender {
         let lock = lock_name(name.session);
         let doubt = doubt_path(&logs.locks, &lock);
         // The file that is known to be durable under this name, if somebody looked already.
-        let (append_lock, known) = match logs.take_remembered(&place.path) {
+        let (append_lock, known) = match logs.take_remembered(name.key) {
             Some(Remembered { append_lock, identity, .. }) => (append_lock, Some(identity)),
             None => (AppendLock::new(&logs.locks, &lock), None),
         };
@@ -63,10 +67,11 @@ impl FileAppender {
         let (file, stat) =
             disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
         if name.just_made {
-            append_lock.remember_name(disk, stat.identity, &place.path);
+            append_lock.remember_name(disk, stat.identity, name.key);
         }
-        let named =
-            name.just_made || known == Some(stat.identity) || append_lock.knows_name(disk, stat.identity, &place.path);
+        let named = name.just_made
+            || known == Some(stat.identity)
+            || known.is_none() && append_lock.knows_name(disk, stat.identity, name.key);
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
             root: Arc::clone(&logs.root),
@@ -78,6 +83,8 @@ impl FileAppender {
             append_lock,
             doubt,
             turn: None,
+            orderly: name.session.dialect == "boswell",
+            asked: None,
             syncing: None,
             races: 0,
         };
@@ -190,8 +197,8 @@ impl FileAppender {
 impl LogAppender for FileAppender {
     fn begin(&mut self, known: u64) -> Attempt<u64> {
         let end = if self.turn.is_some() {
-            // The turn was handed over: nobody who takes the lock replaced the file since.
-            self.len()?
+            // The turn was kept or handed over: nobody who waits for turns replaced the file since, or added to it.
+            if self.orderly { known } else { self.len()? }
         } else {
             self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
             self.nobody_doubts()?;
@@ -206,9 +213,21 @@ impl LogAppender for FileAppender {
     }
 
     fn finish(&mut self) {
+        self.asked = None;
         if let Some(held) = self.turn.take() {
             self.append_lock.release(held);
         }
+    }
+
+    fn keep(&mut self) -> bool {
+        if self.orderly && self.disk.keeps_time() {
+            self.asked = self.turn.as_ref().and_then(Held::asked);
+        }
+        self.asked.is_some()
+    }
+
+    fn is_asked_for(&self) -> bool {
+        self.asked.is_some() && self.turn.as_ref().and_then(Held::asked) != self.asked
     }
 
     fn behind(&self, at: u64, line: &[u8]) -> u64 {
@@ -241,7 +260,7 @@ impl LogAppender for FileAppender {
         }
         if !self.named {
             self.named = true;
-            self.append_lock.remember_name(self.disk.as_ref(), self.identity, &path);
+            self.append_lock.remember_name(self.disk.as_ref(), self.identity, &self.place.key);
         }
         Ok(true)
     }

@@ -31,7 +31,7 @@ pub(crate) struct FsLogs {
 pub(crate) struct Remembered {
     pub(super) append_lock: AppendLock,
     pub(super) identity: (u64, u64),
-    path: PathBuf,
+    key: String,
 }
 
 impl LogBackend for FsLogs {
@@ -50,9 +50,8 @@ impl LogBackend for FsLogs {
 
     fn remembered(&self, session: &SessionRef) -> Option<String> {
         let append_lock = AppendLock::new(&self.locks, &lock_name(session));
-        let (identity, path) = append_lock.remembered(self.disk.as_ref())?;
-        let key = path.strip_prefix(&self.root).ok()?.to_str()?.to_owned();
-        *self.found() = Some(Remembered { append_lock, identity, path });
+        let (identity, key) = append_lock.remembered(self.disk.as_ref())?;
+        *self.found() = Some(Remembered { append_lock, identity, key: key.clone() });
         Some(key)
     }
 
@@ -67,9 +66,9 @@ impl FsLogs {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is remembered of the log at a path, if it was found that way a moment ago.
-    pub(super) fn take_remembered(&self, path: &Path) -> Option<Remembered> {
-        self.found().take_if(|found| found.path == path)
+    /// What is remembered of the log of that key, if it was found that way a moment ago.
+    pub(super) fn take_remembered(&self, key: &str) -> Option<Remembered> {
+        self.found().take_if(|found| found.key == key)
     }
 
     /// A log in doubt is copied before anything is acknowledged in it.

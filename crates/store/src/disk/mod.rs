@@ -140,6 +140,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// Lets time pass. A disk in a test may have a time of its own.
     fn pause(&self, time: Duration);
+
+    /// Whether a pause takes as long as it says: only then can something be put off for a moment.
+    fn keeps_time(&self) -> bool {
+        false
+    }
 }
 
 /// An open file. Dropping it closes it and gives up its lock.

@@ -15,18 +15,15 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        if how == Open::Lock {
+            // Locked and not read: whatever stands there can do no harm.
+            return Ok(Box::new(RealFile(open_carefully(&mut options(how), path, how)?)));
+        }
         self.open_seen(path, how).map(|(file, _)| file)
     }
 
     fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
-        let mut options = OpenOptions::new();
-        match how {
-            Open::Read => options.read(true),
-            Open::Append => options.read(true).append(true),
-            Open::CreateNew => options.read(true).append(true).create_new(true),
-            Open::Lock => options.read(true).write(true).create(true).truncate(false),
-        };
-        let file = open_carefully(&mut options, path, how)?;
+        let file = open_carefully(&mut options(how), path, how)?;
         // Checked after opening: what stood at the path a moment ago proves nothing.
         let meta = file.metadata()?;
         if !meta.is_file() {
@@ -152,6 +149,21 @@ impl Disk for RealDisk {
     fn pause(&self, time: Duration) {
         std::thread::sleep(time);
     }
+
+    fn keeps_time(&self) -> bool {
+        true
+    }
+}
+
+fn options(how: Open) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    match how {
+        Open::Read => options.read(true),
+        Open::Append => options.read(true).append(true),
+        Open::CreateNew => options.read(true).append(true).create_new(true),
+        Open::Lock => options.read(true).write(true).create(true).truncate(false),
+    };
+    options
 }
 
 /// Looks through the open files of a process. What we may not look at counts as not open.

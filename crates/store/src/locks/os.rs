@@ -1,7 +1,9 @@
 //! Our own locks: OS locks on files in home's `locks/`.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 
@@ -9,8 +11,11 @@ use super::holder::{holder, leave_word};
 use super::taking::try_until;
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::{append_lock_path, lock_path};
+use crate::lease::{append_lock_path, ask_for, lock_path};
 use boswell_dialect::Chance;
+
+/// How long an append lock is always waited for.
+const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// The folder of our own locks.
 #[derive(Debug, Clone)]
@@ -58,9 +63,22 @@ impl Locks {
         self.take(name, LockMode::Shared, wait)
     }
 
-    /// Takes the lock that writers take for each append to a session's log.
+    /// Takes the lock that writers take for each append to a session's log. A moment is always waited: nobody needs it for
+    /// longer, and whoever keeps it for its next append is asked for it.
     pub fn append(&self, name: &str, wait: Wait) -> Result<OsLock> {
-        self.take_at(append_lock_path(&self.folder, name), name, LockMode::Exclusive, wait)
+        let wait = match wait {
+            Wait::No => Wait::For(A_MOMENT),
+            Wait::For(limit) => Wait::For(limit.max(A_MOMENT)),
+            Wait::Forever => Wait::Forever,
+        };
+        let path = append_lock_path(&self.folder, name);
+        self.take_at(path, name, wait, |file| {
+            let got = file.try_lock(LockMode::Exclusive)?;
+            if !got {
+                ask_for(file);
+            }
+            Ok(got)
+        })
     }
 
     /// Whether anybody ever took the lock of that name: lock files stay.
@@ -78,14 +96,20 @@ impl Locks {
     }
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
-        self.take_at(lock_path(&self.folder, name), name, mode, wait)
+        self.take_at(lock_path(&self.folder, name), name, wait, |file| file.try_lock(mode))
     }
 
-    fn take_at(&self, path: PathBuf, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
+    fn take_at(
+        &self,
+        path: PathBuf,
+        name: &str,
+        wait: Wait,
+        attempt: impl Fn(&dyn DiskFile) -> io::Result<bool>,
+    ) -> Result<OsLock> {
         durable::make_folders(self.disk.as_ref(), &self.folder)?;
         let fault = |error| Error::io(path.display(), "lock", error);
         let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
-        if try_until(self.disk.as_ref(), wait, || file.try_lock(mode).map_err(fault))? {
+        if try_until(self.disk.as_ref(), wait, || attempt(file.as_ref()).map_err(fault))? {
             return Ok(OsLock { path, file });
         }
         Err(self.busy(name, &path))

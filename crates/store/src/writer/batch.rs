@@ -2,6 +2,36 @@
 
 use std::sync::Arc;
 
+use boswell_dialect::Draft;
+
+/// Drafts that are to be written at once: mostly one, which needs no list.
+#[derive(Debug)]
+pub(super) enum Drafts {
+    One(Draft),
+    Many(Vec<Draft>),
+}
+
+impl From<Vec<Draft>> for Drafts {
+    fn from(mut drafts: Vec<Draft>) -> Drafts {
+        match drafts.pop() {
+            Some(only) if drafts.is_empty() => Drafts::One(only),
+            last => {
+                drafts.extend(last);
+                Drafts::Many(drafts)
+            }
+        }
+    }
+}
+
+impl Drafts {
+    pub(super) fn as_slice(&self) -> &[Draft] {
+        match self {
+            Drafts::One(draft) => std::slice::from_ref(draft),
+            Drafts::Many(drafts) => drafts,
+        }
+    }
+}
+
 /// How much is kept for the next batch.
 const LARGEST_KEPT: usize = 64 << 10;
 

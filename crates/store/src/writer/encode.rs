@@ -91,7 +91,8 @@ impl State {
         let With { dialect, chance } = with;
         self.names_exist(dialect, draft, batch)?;
         let parent = self.above(dialect, draft, batch)?;
-        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
+        self.now = chance.now();
+        let at = draft.at.unwrap_or_else(|| self.later(dialect, self.now));
         let settled = Settled { id, parent: parent.as_deref(), at };
         let within = Within { id: &self.session.0, facts: &self.session.1 };
         let start = batch.bytes.len();

@@ -7,6 +7,7 @@
 
 mod batch;
 mod encode;
+mod kept;
 mod known;
 mod opening;
 mod queue;
@@ -23,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
+use batch::Drafts;
 use encode::With;
 use queue::Place;
 use receipt::Written;
@@ -49,9 +51,9 @@ struct Inner {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
     chance: Arc<dyn Chance>,
-    reference: SessionRef,
+    reference: Arc<SessionRef>,
     root: PathBuf,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     /// How many threads want to write next.
     wanting: AtomicUsize,
     lease: Mutex<Option<Lease>>,
@@ -62,7 +64,7 @@ struct Inner {
 #[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
 pub struct Ticket {
     inner: Arc<Inner>,
-    receipts: Vec<Receipt>,
+    written: Vec<Written>,
     /// Where the entry stands, if that was not known when it was submitted.
     place: Option<Place>,
     number: u64,
@@ -97,9 +99,9 @@ impl SessionWriter {
             dialect,
             backend,
             chance,
-            reference,
+            reference: Arc::new(reference),
             root,
-            state: Mutex::new(state),
+            state: Arc::new(Mutex::new(state)),
             wanting: AtomicUsize::new(0),
             lease: Mutex::new(lease),
         };
@@ -123,8 +125,7 @@ impl SessionWriter {
 
     /// Appends one entry if the session is as expected, and returns when it is as durable as asked.
     pub fn append_with(&self, draft: Draft, expect: Expect, durability: Durability) -> Result<Receipt> {
-        let mut receipts = self.submit_all(vec![draft], expect, durability)?.wait_all()?;
-        receipts.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "an append gave no receipt"))
+        self.submit_drafts(Drafts::One(draft), &expect, durability)?.wait()
     }
 
     /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
@@ -134,20 +135,23 @@ impl SessionWriter {
 
     /// Hands an entry to the system without waiting for the disk.
     pub fn submit(&self, draft: Draft) -> Result<Ticket> {
-        self.submit_all(vec![draft], Expect::Any, Durability::Fsync)
+        self.submit_drafts(Drafts::One(draft), &Expect::Any, Durability::Fsync)
     }
 
     /// Hands a batch to the system without waiting for the disk.
     pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
+        self.submit_drafts(drafts.into(), &expect, durability)
+    }
+
+    fn submit_drafts(&self, drafts: Drafts, expect: &Expect, durability: Durability) -> Result<Ticket> {
         let inner = &self.inner;
         let mut state = inner.lock_to_write();
-        let outcome = inner.submit(&mut state, drafts, &expect, durability);
-        inner.let_others_write(&mut state, outcome.is_err());
+        let outcome = inner.submit(&mut state, drafts, expect, durability);
+        inner.let_others_write(&mut state, outcome.is_err(), durability);
         let number = state.given;
         drop(state);
         let (written, place) = outcome?;
-        let receipts = written.into_iter().map(|r| r.of(inner.reference.clone(), durability)).collect();
-        Ok(Ticket { inner: Arc::clone(inner), receipts, place, number, durability })
+        Ok(Ticket { inner: Arc::clone(inner), written, place, number, durability })
     }
 
     /// Waits until everything that was submitted is durable.
@@ -218,7 +222,11 @@ impl SessionWriter {
             self.append(draft)?;
         }
         self.flush()?;
-        self.inner.lock().closed = true;
+        {
+            let mut state = self.inner.lock();
+            state.closed = true;
+            state.end_turn();
+        }
         *self.inner.lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -236,6 +244,9 @@ impl Inner {
 
     /// As [`lock`](Inner::lock), for one who will write: who writes before it keeps the append lock for it.
     fn lock_to_write(&self) -> MutexGuard<'_, State> {
+        if let Ok(state) = self.state.try_lock() {
+            return state;
+        }
         self.wanting.fetch_add(1, Ordering::SeqCst);
         // Whoever writes is done in a few microseconds: waiting for it awake costs less than being put to sleep.
         let awake = (0..AWAKE).find_map(|_| {
@@ -262,21 +273,22 @@ impl Inner {
     fn submit(
         &self,
         state: &mut State,
-        mut drafts: Vec<Draft>,
+        drafts: Drafts,
         expect: &Expect,
         durability: Durability,
     ) -> Result<(Vec<Written>, Option<Place>)> {
         state.usable()?;
-        if *expect == Expect::Any
-            && durability == Durability::Fsync
-            && let Some(queued) = state.queue(self.with(), &mut drafts)?
-        {
-            let written = Written { entry: queued.id, revision: 0, deduplicated: false };
-            return Ok((vec![written], Some(queued.place)));
-        }
         let with = self.with();
-        let written = state.in_turn(with, |state| state.append(with, &drafts, expect))?;
-        Ok((written, None))
+        match state.queue(with, drafts, expect, durability)? {
+            Ok(queued) => {
+                let written = Written { entry: queued.id, revision: 0, deduplicated: false };
+                Ok((vec![written], Some(queued.place)))
+            }
+            Err(drafts) => {
+                let written = state.in_turn(with, |state| state.append(with, drafts.as_slice(), expect))?;
+                Ok((written, None))
+            }
+        }
     }
 
     /// Writes what was queued. Who calls it says afterwards whether others may write.
@@ -289,37 +301,59 @@ impl Inner {
         if let Err(error) = &outcome {
             state.give_up_queue(error);
         }
-        self.let_others_write(state, outcome.is_err());
+        self.let_others_write(state, outcome.is_err(), Durability::Fsync);
         outcome
     }
 
     /// Ends the turn to write, unless another thread of this writer wants to write next: then it is handed over, a limited
-    /// number of times, so that other processes get theirs.
-    fn let_others_write(&self, state: &mut State, failed: bool) {
+    /// number of times, so that other processes get theirs. After entries that nobody syncs it may be kept for a moment.
+    fn let_others_write(&self, state: &mut State, failed: bool, durability: Durability) {
         state.turns += 1;
         let hand_over = !failed && state.turns < TURNS && self.wanting.load(Ordering::SeqCst) > 0;
-        if !hand_over {
-            state.turns = 0;
-            state.log.finish();
+        if hand_over {
+            return;
         }
+        state.turns = 0;
+        let in_a_row = !failed && durability == Durability::Os;
+        if !in_a_row || !state.keep_turn(&self.state) {
+            state.end_turn();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The thread that ends kept turns may have the state in hand.
+        self.lock().end_turn();
     }
 }
 
 impl Ticket {
     /// Waits until the entries are as durable as asked, and acknowledges the last of them.
-    pub fn wait(self) -> Result<Receipt> {
-        self.wait_all()?.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))
+    pub fn wait(mut self) -> Result<Receipt> {
+        self.settle()?;
+        let last = self.written.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))?;
+        Ok(self.receipt(last))
     }
 
     /// Waits until the entries are as durable as asked, and acknowledges them.
-    pub fn wait_all(self) -> Result<Vec<Receipt>> {
-        let Ticket { inner, mut receipts, place, number, durability } = self;
-        if durability == Durability::Fsync {
-            inner.sync_to(number)?;
+    pub fn wait_all(mut self) -> Result<Vec<Receipt>> {
+        self.settle()?;
+        let written = std::mem::take(&mut self.written);
+        Ok(written.into_iter().map(|entry| self.receipt(entry)).collect())
+    }
+
+    fn settle(&mut self) -> Result<()> {
+        if self.durability == Durability::Fsync {
+            self.inner.sync_to(self.number)?;
         }
-        if let (Some(place), [receipt]) = (place, receipts.as_mut_slice()) {
-            receipt.revision = place.revision()?.to_string();
+        if let (Some(place), [entry]) = (&self.place, self.written.as_mut_slice()) {
+            entry.revision = place.revision()?;
         }
-        Ok(receipts)
+        Ok(())
+    }
+
+    fn receipt(&self, written: Written) -> Receipt {
+        written.of(Arc::clone(&self.inner.reference), self.durability)
     }
 }

@@ -10,9 +10,9 @@ use std::sync::{Arc, OnceLock};
 use boswell_dialect::{Body, Draft, Parent};
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::batch::Batch;
+use super::batch::{Batch, Drafts};
 use super::encode::With;
-use super::receipt::Written;
+use super::receipt::{Durability, Expect, Written};
 use super::state::State;
 use crate::backend::{Attempt, Refused};
 
@@ -68,24 +68,31 @@ fn lost() -> Error {
 }
 
 impl State {
-    /// Queues a draft if somebody syncs and nothing about it has to be looked up; none if it must be written at once.
-    pub(super) fn queue(&mut self, with: With<'_>, drafts: &mut Vec<Draft>) -> Result<Option<Queued>> {
-        let [draft] = drafts.as_slice() else { return Ok(None) };
-        if !self.syncing || !self.can_wait(with, draft) {
-            return Ok(None);
-        }
+    /// Queues a draft if somebody syncs and nothing about it has to be looked up; gives back what must be written at once.
+    pub(super) fn queue(
+        &mut self,
+        with: With<'_>,
+        drafts: Drafts,
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<std::result::Result<Queued, Drafts>> {
+        let asks_for_nothing = *expect == Expect::Any && durability == Durability::Fsync;
+        let draft = match drafts {
+            Drafts::One(draft) if self.syncing && asks_for_nothing && self.can_wait(with, &draft) => draft,
+            drafts => return Ok(Err(drafts)),
+        };
         if self.queue.is_empty() {
             self.queue.below = self.tail.tip.clone();
         }
         let id = Arc::from(with.dialect.entry_id(with.chance));
         let mut batch = std::mem::take(&mut self.queue.batch);
-        let encoded = self.encode_as(with, draft, &id, &mut batch);
+        let encoded = self.encode_as(with, &draft, &id, &mut batch);
         self.queue.batch = batch;
         encoded?;
-        self.queue.drafts.append(drafts);
+        self.queue.drafts.push(draft);
         self.given += 1;
         let place = Place { landing: Arc::clone(&self.queue.landing), nth: self.queue.drafts.len() - 1 };
-        Ok(Some(Queued { id, place }))
+        Ok(Ok(Queued { id, place }))
     }
 
     fn can_wait(&self, with: With<'_>, draft: &Draft) -> bool {

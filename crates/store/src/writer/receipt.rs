@@ -1,5 +1,7 @@
 //! What a writer promises, and what it was told to expect.
 
+use std::sync::Arc;
+
 use boswell_dialect::{Body, Draft};
 use boswell_model::SessionRef;
 use boswell_model::json::Json;
@@ -40,7 +42,7 @@ pub enum Expect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The session.
-    pub session: SessionRef,
+    pub session: Arc<SessionRef>,
     /// The entry.
     pub entry: String,
     /// The revision of the log with this entry in it.
@@ -54,13 +56,13 @@ pub struct Receipt {
 /// A receipt before it is known who asks and how durable.
 #[derive(Debug)]
 pub(super) struct Written {
-    pub(super) entry: std::sync::Arc<str>,
+    pub(super) entry: Arc<str>,
     pub(super) revision: u64,
     pub(super) deduplicated: bool,
 }
 
 impl Written {
-    pub(super) fn of(self, session: SessionRef, durable: Durability) -> Receipt {
+    pub(super) fn of(self, session: Arc<SessionRef>, durable: Durability) -> Receipt {
         Receipt {
             session,
             entry: self.entry.as_ref().to_owned(),

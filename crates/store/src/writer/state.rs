@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Draft, Reader};
-use boswell_model::{Error, ErrorKind, Facts, Result};
+use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
 
 use super::batch::Batch;
 use super::encode::With;
+use super::kept::Burst;
 use super::known::KnownIds;
 use super::queue::Queue;
 use super::receipt::{Expect, Written};
@@ -50,6 +51,9 @@ pub(super) struct State {
     unsynced: Vec<(u64, Arc<str>)>,
     /// An empty batch, for what is appended next.
     spare: Batch,
+    pub(super) burst: Burst,
+    /// When the last entry was encoded.
+    pub(super) now: Instant,
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
 }
@@ -83,6 +87,8 @@ impl State {
             renewed: false,
             unsynced: Vec::new(),
             spare: Batch::default(),
+            burst: Burst::default(),
+            now: Instant::from_millis(0),
             latched: None,
             closed: false,
         }
