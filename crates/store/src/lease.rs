@@ -86,31 +86,30 @@ impl AppendLock {
         AppendLock { path: append_lock_path(folder, name), open: Mutex::default() }
     }
 
-    /// Whether the lock file says that the log of that identity is durable under that key.
-    pub(crate) fn knows_name(&self, disk: &dyn Disk, log: (u64, u64), key: &str) -> bool {
-        self.remembered(disk).is_some_and(|(known, at)| known == log && at == key)
-    }
-
-    /// The log of which the lock file says that it is durable under its name: which file it was, and its key. None where there
-    /// is no lock file yet.
-    pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<((u64, u64), String)> {
+    /// The log of which the lock file says that it is durable under its name. None where there is no lock file yet.
+    pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<NamedLog> {
         let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         let file = kept.map_or_else(|| disk.open(&self.path, Open::Append), Ok).ok()?;
         let mut record = [0; LONGEST_RECORD];
         // In one read: a record that is longer is none of ours.
         let read = file.read_at(&mut record, 0);
         self.keep(file);
-        let record = Raw::parse(record.get(..read.ok()?)?).ok()?;
-        let (device, number) = record.get("named")?.text()?.split_once(':').map(|(d, n)| (d.parse(), n.parse()))?;
-        Some(((device.ok()?, number.ok()?), record.get("key")?.text()?.into_owned()))
+        NamedLog::read(record.get(..read.ok()?)?)
     }
 
-    /// Notes that the log is durable under its name, so that the next writer need not sync the folders that lead to it.
+    /// Notes that a log is durable under its name, so that the next writer need not sync the folders that lead to it.
     ///
     /// Called only after they were synced, so it may itself be lost: then they are synced once more.
-    pub(crate) fn remember_name(&self, disk: &dyn Disk, log: (u64, u64), key: &str) {
+    pub(crate) fn remember(&self, disk: &dyn Disk, log: &NamedLog) {
         if let Ok(file) = disk.open(&self.path, Open::Lock) {
-            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &name_record(log, key)));
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &log.to_bytes()));
+        }
+    }
+
+    /// Takes back what was noted.
+    pub(crate) fn forget(&self, disk: &dyn Disk) {
+        if let Ok(file) = disk.open(&self.path, Open::Lock) {
+            let _ = file.truncate(0);
         }
     }
 
@@ -150,8 +149,29 @@ impl AppendLock {
 /// The longest record of a log's name that is looked at.
 const LONGEST_RECORD: usize = 5000;
 
-fn name_record(log: (u64, u64), key: &str) -> Vec<u8> {
-    Json::object().with("named", format!("{}:{}", log.0, log.1)).with("key", key).to_bytes()
+/// A log that is durable under its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedLog {
+    /// Which file it is.
+    pub(crate) identity: (u64, u64),
+    pub(crate) key: String,
+    /// Whether another name of the file shows in how many it has.
+    pub(crate) shows_names: bool,
+}
+
+impl NamedLog {
+    fn read(record: &[u8]) -> Option<NamedLog> {
+        let record = Raw::parse(record).ok()?;
+        let (device, number) = record.get("named")?.text()?.split_once(':').map(|(d, n)| (d.parse(), n.parse()))?;
+        let shows_names = record.get("showsNames").is_some_and(|shows| shows.bytes() == b"true");
+        let key = record.get("key")?.text()?.into_owned();
+        Some(NamedLog { identity: (device.ok()?, number.ok()?), key, shows_names })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let named = format!("{}:{}", self.identity.0, self.identity.1);
+        Json::object().with("named", named).with("key", &self.key).with("showsNames", self.shows_names).to_bytes()
+    }
 }
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {

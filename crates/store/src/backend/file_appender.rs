@@ -3,17 +3,18 @@
 //! Those who take the append lock wait for each other. Agents take none: whoever replaced or cut the file is noticed before
 //! a write, and who wrote at the same moment after it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::ObjectReader;
+use super::doubt::Doubt;
 use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
-use crate::disk::{Disk, DiskFile, Open, durable, read_full};
-use crate::lease::{AppendLock, Held, doubt_path};
+use crate::disk::{Disk, DiskFile, Open, Stat, durable, read_full};
+use crate::lease::{AppendLock, Held, NamedLog};
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
@@ -29,8 +30,8 @@ pub(super) struct FileAppender {
     /// Where it will be seen.
     visible: Option<Place>,
     append_lock: AppendLock,
-    /// Stands there when a sync of somebody failed.
-    doubt: PathBuf,
+    /// Whether a sync of somebody failed.
+    doubt: Doubt,
     turn: Option<Held>,
     /// Whether everybody who writes to it waits for turns.
     orderly: bool,
@@ -57,21 +58,25 @@ impl FileAppender {
         let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
         let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
         let lock = lock_name(name.session);
-        let doubt = doubt_path(&logs.locks, &lock);
-        // The file that is known to be durable under this name, if somebody looked already.
-        let (append_lock, known) = match logs.take_remembered(name.key) {
-            Some(Remembered { append_lock, identity, .. }) => (append_lock, Some(identity)),
+        let (append_lock, mut known) = match logs.take_remembered(name.key) {
+            Some(Remembered { append_lock, log }) => (append_lock, Some(log)),
             None => (AppendLock::new(&logs.locks, &lock), None),
         };
-        logs.settle_doubt(name, &place.path, &doubt, &append_lock)?;
-        let (file, stat) =
-            disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error))?;
+        let open = || disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error));
+        let (mut file, mut stat) = open()?;
         if name.just_made {
-            append_lock.remember_name(disk, stat.identity, name.key);
+            known = Some(remember(disk, &append_lock, &Doubt::of(&logs.locks, &lock, false), &place, stat.identity));
         }
-        let named = name.just_made
-            || known == Some(stat.identity)
-            || known.is_none() && append_lock.knows_name(disk, stat.identity, name.key);
+        // Which file is known to be durable under this name, if it is this one.
+        let known = known.or_else(|| append_lock.remembered(disk));
+        let known = known.filter(|log| log.identity == stat.identity && log.key == name.key);
+        let mut doubt = Doubt::of(&logs.locks, &lock, known.as_ref().is_some_and(|log| log.shows_names));
+        let mut named = known.is_some();
+        if doubt.is_marked(disk, &stat).map_err(|error| Error::io(doubt.path.display(), "look at", error))? {
+            logs.settle(&doubt, name, &place.path, &append_lock)?;
+            (file, stat) = open()?;
+            (doubt, named) = (Doubt::of(&logs.locks, &lock, false), false);
+        }
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
             root: Arc::clone(&logs.root),
@@ -96,9 +101,9 @@ impl FileAppender {
     }
 
     /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
-    fn nobody_doubts(&self) -> Attempt<()> {
-        let fault = |error| Error::io(self.doubt.display(), "look at", error);
-        if self.disk.stat(&self.doubt).map_err(fault)?.is_some() {
+    fn nobody_doubts(&self, log: &Stat) -> Attempt<()> {
+        let fault = |error| Error::io(self.doubt.path.display(), "look at", error);
+        if self.doubt.is_marked(self.disk.as_ref(), log).map_err(fault)? {
             let what = format!("another writer could not sync the log `{}`", self.place.path.display());
             let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             return Err(Refused::Over(error));
@@ -106,25 +111,31 @@ impl FileAppender {
         Ok(())
     }
 
-    /// Whether the path still leads to the open file, and how long that is. Another writer may have made a deferred log visible
-    /// meanwhile.
-    fn still_there(&mut self) -> Attempt<u64> {
+    /// The open file, if the path still leads to it. Another writer may have made a deferred log visible meanwhile.
+    fn still_there(&mut self) -> Attempt<Stat> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
-        let length_at = |place: &Place| -> Result<Option<u64>> {
+        let seen_at = |place: &Place| -> Result<Option<Stat>> {
             let there = disk.stat(&place.path).map_err(|error| self.fault("look at", error))?;
-            Ok(there.filter(|there| there.identity == mine).map(|there| there.len))
+            Ok(there.filter(|there| there.identity == mine))
         };
-        if let Some(len) = length_at(&self.place)? {
-            return Ok(len);
+        if let Some(seen) = seen_at(&self.place)? {
+            return Ok(seen);
         }
-        let published = self.visible.as_ref().map(length_at).transpose()?.flatten();
+        let published = self.visible.as_ref().map(seen_at).transpose()?.flatten();
         match self.visible.take().zip(published) {
-            Some((visible, len)) => {
+            Some((visible, seen)) => {
                 (self.place, self.named) = (visible, false);
-                Ok(len)
+                Ok(seen)
             }
             None => Err(self.fenced("was replaced or removed")),
         }
+    }
+
+    /// Whether one may go on: the path leads to the open file, and nobody doubts what is in it.
+    fn look(&mut self) -> Attempt<Stat> {
+        let seen = self.still_there()?;
+        self.nobody_doubts(&seen)?;
+        Ok(seen)
     }
 
     fn fenced(&self, what: &str) -> Refused {
@@ -184,8 +195,7 @@ impl FileAppender {
     /// reason to rewrite what somebody else put there.
     fn mark_doubt(&self, error: &Error) {
         if error.kind() != ErrorKind::Conflict {
-            // Best effort: on a dead disk nothing more can be said.
-            let _ = durable::append_lines(self.disk.as_ref(), &self.doubt, b"{\"type\":\"doubt\"}\n");
+            self.doubt.mark(self.disk.as_ref(), &self.place.path, &self.append_lock);
         }
     }
 
@@ -201,8 +211,7 @@ impl LogAppender for FileAppender {
             if self.orderly { known } else { self.len()? }
         } else {
             self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
-            self.nobody_doubts()?;
-            self.still_there()?
+            self.look()?.len
         };
         if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }
     }
@@ -249,7 +258,7 @@ impl LogAppender for FileAppender {
         let path = self.syncing.take().unwrap_or_else(|| Arc::clone(&self.place.path));
         self.doubting(outcome)?;
         // What was synced in a file that nobody finds any more is not kept.
-        match self.nobody_doubts().and_then(|()| self.still_there()) {
+        match self.look() {
             Ok(_) | Err(Refused::Moved) => {}
             Err(Refused::Over(error)) => return Err(error),
             Err(Refused::Failed(error)) => return self.doubting(Err(error)),
@@ -260,7 +269,7 @@ impl LogAppender for FileAppender {
         }
         if !self.named {
             self.named = true;
-            self.append_lock.remember_name(self.disk.as_ref(), self.identity, &self.place.key);
+            remember(self.disk.as_ref(), &self.append_lock, &self.doubt, &self.place, self.identity);
         }
         Ok(true)
     }
@@ -299,6 +308,14 @@ impl LogAppender for FileAppender {
     fn races(&self) -> u64 {
         self.races
     }
+}
+
+/// Notes that a log is durable under its name.
+fn remember(disk: &dyn Disk, lock: &AppendLock, doubt: &Doubt, place: &Place, identity: (u64, u64)) -> NamedLog {
+    let shows_names = doubt.would_show(disk, &place.path);
+    let log = NamedLog { identity, key: place.key.clone(), shows_names };
+    lock.remember(disk, &log);
+    log
 }
 
 /// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.

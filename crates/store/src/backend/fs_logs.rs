@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_dialect::Chance;
 use boswell_model::{Error, Result, SessionRef};
 
+use super::doubt::Doubt;
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
 use crate::disk::{Disk, durable};
-use crate::lease::{AppendLock, LeaseLock};
+use crate::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::vault::{Doubted, Vault};
 
@@ -26,12 +27,11 @@ pub(crate) struct FsLogs {
     pub(crate) found: Mutex<Option<Remembered>>,
 }
 
-/// A log that was durable under its name when its append lock was looked at.
+/// What an append lock remembered of a log when it was looked at.
 #[derive(Debug)]
 pub(crate) struct Remembered {
     pub(super) append_lock: AppendLock,
-    pub(super) identity: (u64, u64),
-    key: String,
+    pub(super) log: NamedLog,
 }
 
 impl LogBackend for FsLogs {
@@ -50,8 +50,9 @@ impl LogBackend for FsLogs {
 
     fn remembered(&self, session: &SessionRef) -> Option<String> {
         let append_lock = AppendLock::new(&self.locks, &lock_name(session));
-        let (identity, key) = append_lock.remembered(self.disk.as_ref())?;
-        *self.found() = Some(Remembered { append_lock, identity, key: key.clone() });
+        let log = append_lock.remembered(self.disk.as_ref())?;
+        let key = log.key.clone();
+        *self.found() = Some(Remembered { append_lock, log });
         Some(key)
     }
 
@@ -68,29 +69,21 @@ impl FsLogs {
 
     /// What is remembered of the log of that key, if it was found that way a moment ago.
     pub(super) fn take_remembered(&self, key: &str) -> Option<Remembered> {
-        self.found().take_if(|found| found.key == key)
+        self.found().take_if(|found| found.log.key == key)
     }
 
     /// A log in doubt is copied before anything is acknowledged in it.
-    pub(super) fn settle_doubt(
-        &self,
-        log: &LogName<'_>,
-        path: &Path,
-        doubt: &Path,
-        append_lock: &AppendLock,
-    ) -> Result<()> {
+    pub(super) fn settle(&self, doubt: &Doubt, log: &LogName<'_>, path: &Path, append_lock: &AppendLock) -> Result<()> {
         let disk = self.disk.as_ref();
-        let doubted = || disk.stat(doubt).map_err(|error| Error::io(path.display(), "open", error));
-        if doubted()?.is_some() {
-            let held = append_lock.hold(disk)?;
-            // Another writer may have copied it while we waited: a second copy would fence that one off.
-            if doubted()?.is_some() {
-                self.copy_in_doubt(log, path)?;
-                disk.remove(doubt).map_err(|error| Error::io(doubt.display(), "remove", error))?;
-                durable::sync_parent(disk, doubt)?;
-            }
-            append_lock.release(held);
+        let held = append_lock.hold(disk)?;
+        // Another writer may have copied it while we waited: a second copy would fence that one off.
+        let mark = disk.stat(&doubt.path).map_err(|error| Error::io(doubt.path.display(), "look at", error))?;
+        if mark.is_some() {
+            self.copy_in_doubt(log, path)?;
+            disk.remove(&doubt.path).map_err(|error| Error::io(doubt.path.display(), "remove", error))?;
+            durable::sync_parent(disk, &doubt.path)?;
         }
+        append_lock.release(held);
         Ok(())
     }
 

@@ -188,6 +188,15 @@ pub fn temp_beside(path: &Path, unique: &str) -> PathBuf {
     path.with_file_name(format!(".{name}.{unique}.tmp"))
 }
 
+pub(crate) fn remove_if_there(disk: &dyn Disk, path: &Path) -> Result<()> {
+    match disk.remove(path) {
+        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(Error::io(path.display(), "remove", error))
+        }
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::RealDisk;

@@ -11,7 +11,7 @@ use super::holder::{holder, leave_word};
 use super::taking::try_until;
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::{append_lock_path, ask_for, lock_path};
+use crate::lease::{append_lock_path, ask_for, doubt_path, lock_path};
 use boswell_dialect::Chance;
 
 /// How long an append lock is always waited for.
@@ -93,6 +93,11 @@ impl Locks {
         let path = lock_path(&self.folder, name);
         let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
         Ok(stat.is_some_and(|stat| self.disk.lock_holder(stat.identity).is_some()))
+    }
+
+    /// Takes away the mark of a log in doubt, which is another name of that log.
+    pub(crate) fn remove_doubt(&self, name: &str) -> Result<()> {
+        durable::remove_if_there(self.disk.as_ref(), &doubt_path(&self.folder, name))
     }
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {

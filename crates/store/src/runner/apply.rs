@@ -96,7 +96,7 @@ impl Hands<'_> {
     /// Removes what a crash left of a change of this number.
     pub(crate) fn sweep(&self, number: usize, change: &Change) -> Result<()> {
         if let Change::Write { key, .. } | Change::Remove { key, .. } = change {
-            remove_if_there(self.disk, &self.temp(number, &place(self.root, key)?))?;
+            durable::remove_if_there(self.disk, &self.temp(number, &place(self.root, key)?))?;
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Hands<'_> {
             self.vault.link_inode(&path, &self.inode(number))?;
         }
         let temp = self.temp(number, &path);
-        remove_if_there(self.disk, &temp)?;
+        durable::remove_if_there(self.disk, &temp)?;
         let written = self.write_temp(&temp, after);
         let renamed = written
             .and_then(|()| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "replace", error)));
@@ -231,15 +231,6 @@ pub(crate) fn stage_path(folder: &Path, op: &str, sha256: Digest) -> PathBuf {
 /// The second name of the file that a change replaced or removed.
 pub(crate) fn inode_name(op: &str, number: usize) -> String {
     format!("{op}-{number}")
-}
-
-pub(crate) fn remove_if_there(disk: &dyn Disk, path: &Path) -> Result<()> {
-    match disk.remove(path) {
-        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Err(Error::io(path.display(), "remove", error))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn is_left_alone(error: &io::Error) -> bool {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::apply::{Old, remove_if_there};
+use super::apply::Old;
 use super::change::{Change, State, States};
 use super::lower::read_state;
 use super::shared::Rebased;
@@ -295,10 +295,10 @@ impl Runner {
     /// Removes the intent, and then what was staged for it.
     pub(super) fn forget(&self, id: &str) -> Result<()> {
         let path = self.intent_path(id);
-        remove_if_there(self.disk.as_ref(), &path)?;
+        durable::remove_if_there(self.disk.as_ref(), &path)?;
         durable::sync_parent(self.disk.as_ref(), &path)?;
         for name in self.ops_files()?.iter().filter(|name| name.starts_with(&format!("stage-{id}-"))) {
-            remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
+            durable::remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
         }
         Ok(())
     }
@@ -307,7 +307,7 @@ impl Runner {
     fn sweep_stage(&self) -> Result<()> {
         for name in self.ops_files()? {
             if name.starts_with("stage-") || name.starts_with('.') {
-                remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
+                durable::remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
             }
         }
         Ok(())

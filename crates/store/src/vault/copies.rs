@@ -34,7 +34,7 @@ pub struct Vault {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) home: PathBuf,
     folder: PathBuf,
-    locks: Locks,
+    pub(super) locks: Locks,
     pub(super) chance: Arc<dyn Chance>,
 }
 

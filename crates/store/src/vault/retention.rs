@@ -6,6 +6,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord};
+use crate::backend::lock_name;
 use crate::digest::Digest;
 use crate::disk::durable;
 
@@ -101,6 +102,7 @@ impl Vault {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
                 .hinting("any writing command finishes it; then try again"));
         }
+        self.locks.remove_doubt(&lock_name(session))?;
         let pieces = self.kept_of(session)?;
         let kept = self.forget_kept(session)?;
         let mut removed = self.remove_all(&|record| record.session == *session)?;
