@@ -263,13 +263,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// As [`encode`](Dialect::encode), for a session of which this much is known, where records repeat it.
-    fn encode_in(
-        &self,
-        draft: &Draft,
-        settled: Settled<'_>,
-        _session: Within<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, _session: Within<'_>, out: &mut Vec<u8>) -> Result<()> {
         self.encode(draft, settled, out)
     }
 

@@ -57,7 +57,8 @@ impl Instant {
             let ([n1, n2], [s1, s2], [_, f1], [f2, f3]) =
                 (digits(minute), digits(second), digits(millis / 100), digits(millis % 100));
             out.extend_from_slice(&[
-                y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3, b'Z',
+                y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3,
+                b'Z',
             ]);
         } else {
             let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");

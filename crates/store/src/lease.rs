@@ -12,7 +12,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
 use crate::disk::{Disk, DiskFile, LockMode, Open};
-use crate::locks::{Owner, holder, leave_word};
+use crate::locks::{Owner, holder, leave_word, try_every};
 
 /// How long to wait for what somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,12 @@ pub enum Wait {
     /// As long as it takes.
     Forever,
 }
+
+/// Between two tries to take a lease: the first pause, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
+
+/// The same for an append lock. Whoever keeps one and is asked for it leaves it free for longer than the longest.
+pub(crate) const SHORT_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(1));
 
 /// The lock of a lease while it is held. Dropping it gives it up.
 #[derive(Debug)]
@@ -44,10 +50,10 @@ impl LeaseLock {
     ) -> Result<LeaseLock> {
         let path = lock_path(folder, name);
         let file = open_lock(disk.as_ref(), &path)?;
-        wait_for(disk.as_ref(), wait, || file.try_lock(LockMode::Exclusive))
-            .map_err(|error| Error::io(path.display(), "lock", error))?
-            .then_some(())
-            .ok_or_else(|| busy(disk.as_ref(), &path, &what()))?;
+        let fault = |error| Error::io(path.display(), "lock", error);
+        if !try_every(disk.as_ref(), wait, PAUSES, || file.try_lock(LockMode::Exclusive).map_err(fault))? {
+            return Err(busy(disk.as_ref(), &path, &what()));
+        }
         leave_word(disk.as_ref(), file.as_ref(), || Owner::this(program), since);
         Ok(LeaseLock { _file: file })
     }
@@ -72,12 +78,14 @@ impl Held {
     }
 }
 
-/// Tells whoever keeps an append lock that somebody waits for it: by the time of its file, which says nothing else.
-pub(crate) fn ask_for(lock: &dyn DiskFile) {
-    if let Ok(stat) = lock.stat() {
+/// Takes an append lock, or tells whoever keeps it that somebody waits: by the time of its file, which says nothing else.
+pub(crate) fn lock_or_ask(lock: &dyn DiskFile) -> std::io::Result<bool> {
+    let got = lock.try_lock(LockMode::Exclusive)?;
+    if let (false, Ok(stat)) = (got, lock.stat()) {
         // A whole second: not every file system keeps less.
         let _ = lock.set_mode_and_time(stat.mode, stat.modified + 1_000_000_000);
     }
+    Ok(got)
 }
 
 impl AppendLock {
@@ -117,15 +125,8 @@ impl AppendLock {
     pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
         let file = self.file(disk)?;
         let fault = |error| Error::io(self.path.display(), "lock", error);
-        let wait = Wait::For(Duration::from_secs(10));
-        let got = wait_for(disk, wait, || {
-            let got = file.try_lock(LockMode::Exclusive)?;
-            if !got {
-                ask_for(file.as_ref());
-            }
-            Ok(got)
-        })
-        .map_err(fault)?;
+        let attempt = || lock_or_ask(file.as_ref()).map_err(fault);
+        let got = try_every(disk, Wait::For(Duration::from_secs(10)), SHORT_PAUSES, attempt)?;
         if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
     }
 
@@ -212,29 +213,6 @@ fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
             disk.open(path, Open::Lock).map_err(|error| Error::io(path.display(), "open the lock", error))
         }
         Err(error) => Err(Error::io(path.display(), "open the lock", error)),
-    }
-}
-
-/// Tries until it has the lock or the time is over; pauses grow from a tenth of a millisecond to ten.
-fn wait_for(
-    disk: &dyn Disk,
-    wait: Wait,
-    mut attempt: impl FnMut() -> std::io::Result<bool>,
-) -> std::io::Result<bool> {
-    let mut pause = Duration::from_micros(100);
-    let mut waited = Duration::ZERO;
-    loop {
-        if attempt()? {
-            return Ok(true);
-        }
-        match wait {
-            Wait::No => return Ok(false),
-            Wait::For(limit) if waited >= limit => return Ok(false),
-            _ => {}
-        }
-        disk.pause(pause);
-        waited += pause;
-        pause = (pause * 2).min(Duration::from_millis(10));
     }
 }
 

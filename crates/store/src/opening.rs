@@ -84,14 +84,15 @@ impl Store {
         }
     }
 
-    pub(crate) fn writer_on(&self, session: &SessionRef, opened: Opened, lease: Option<Lease>) -> Result<SessionWriter> {
+    pub(crate) fn writer_on(
+        &self,
+        session: &SessionRef,
+        opened: Opened,
+        lease: Option<Lease>,
+    ) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let name = LogName {
-            session,
-            key: &opened.key,
-            visible: opened.visible.as_deref(),
-            just_made: opened.just_made,
-        };
+        let name =
+            LogName { session, key: &opened.key, visible: opened.visible.as_deref(), just_made: opened.just_made };
         let log = writing.logs.append_to(&name, lease.as_ref())?;
         SessionWriter::open(WriterParts {
             dialect: self.dialect(),

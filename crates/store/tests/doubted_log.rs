@@ -32,13 +32,14 @@ fn prepare(disk: &CrashDisk) {
     let writer = open(disk, 0).create(NewSession::in_project("/p").with_id(ID)).unwrap();
     writer.append(Draft::user("why?").with_id("u1")).unwrap();
     writer.append(Draft::assistant("because").with_id("a1")).unwrap();
+    let log = writer.path();
     drop(writer);
-    mark(disk);
+    mark(disk, &log);
 }
 
-fn mark(disk: &CrashDisk) {
+fn mark(disk: &CrashDisk, log: &Path) {
     // A second name of the log, as a writer leaves it whose sync failed.
-    disk.link(&log(disk), &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"))).unwrap();
+    disk.link(log, &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"))).unwrap();
 }
 
 fn log(disk: &CrashDisk) -> PathBuf {
@@ -117,7 +118,7 @@ fn lines_of_two_copyings_are_both_brought_home() {
     let first = identity(&disk, &log(&disk));
     assert!(goes_on(&disk, 1 << 16));
     let second = identity(&disk, &log(&disk));
-    mark(&disk);
+    mark(&disk, &log(&disk));
     assert!(goes_on(&disk, 1 << 17));
     for (file, id) in [(first, "one"), (second, "two")] {
         let line = writes_late(&disk, &second_names(&disk, file)[0], id);
@@ -132,8 +133,9 @@ fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
     let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/p").with_id(ID) };
     let writer = open(&disk, 0).create(new).unwrap();
     writer.append(Draft::user("why?").with_id("a1")).unwrap();
+    let log = writer.path();
     drop(writer);
-    mark(&disk);
+    mark(&disk, &log);
     let writer = open(&disk, 1 << 16).writer(ID, Wait::No).unwrap();
     let kept = disk.list(&Path::new(HOME).join("vault/inodes")).unwrap();
     writer.append(Draft::assistant("because").with_id("a2")).unwrap();

@@ -309,7 +309,7 @@ fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
     let home = Home::new();
     let writer = opened(&home);
     let doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
-    std::fs::write(&doubt, "{}\n").unwrap();
+    std::fs::hard_link(&home.log, &doubt).unwrap();
     let inode = |path: &PathBuf| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
     let (bytes, old) = (std::fs::read(&home.log).unwrap(), inode(&home.log));
     assert_eq!(writer.append(Draft::user("unsure")).unwrap_err().kind(), ErrorKind::Unavailable);

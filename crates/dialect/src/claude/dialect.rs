@@ -230,13 +230,7 @@ impl Dialect for Claude {
         self.encode_in(draft, settled, Within { id: "", facts: &Facts::default() }, out)
     }
 
-    fn encode_in(
-        &self,
-        draft: &Draft,
-        settled: Settled<'_>,
-        session: Within<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, session: Within<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.extend(encode::line(draft, settled, session)?);
         Ok(())
     }

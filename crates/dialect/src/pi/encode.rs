@@ -214,10 +214,9 @@ fn text_or_parts<'p, 'o>(message: &'p mut Printer<'o>, content: &[Part]) -> &'p 
 fn part(printed: &mut Printer<'_>, part: &Part) {
     match part {
         Part::Text(text) => printed.with("type", "text").with("text", text),
-        Part::Thinking { text, signature } => printed
-            .with("type", "thinking")
-            .with("thinking", text)
-            .with_some("thinkingSignature", signature.as_deref()),
+        Part::Thinking { text, signature } => {
+            printed.with("type", "thinking").with("thinking", text).with_some("thinkingSignature", signature.as_deref())
+        }
         Part::Call { id, name, arguments } => {
             printed.with("type", "toolCall").with("id", id).with("name", name).with("arguments", arguments)
         }

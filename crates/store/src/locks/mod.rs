@@ -17,6 +17,6 @@ pub use liveness::{Alive, Liveness, SystemLiveness};
 pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
 pub use os::{Locks, OsLock};
 pub use taking::Owner;
-pub(crate) use taking::{Held, Taker};
+pub(crate) use taking::{Held, Taker, try_every};
 
 pub use crate::lease::Wait;

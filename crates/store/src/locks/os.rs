@@ -8,10 +8,10 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::holder::{holder, leave_word};
-use super::taking::try_until;
+use super::taking::{PAUSES, try_every};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::{append_lock_path, ask_for, doubt_path, lock_path};
+use crate::lease::{SHORT_PAUSES, append_lock_path, doubt_path, lock_or_ask, lock_path};
 use boswell_dialect::Chance;
 
 /// How long an append lock is always waited for.
@@ -71,14 +71,7 @@ impl Locks {
             Wait::For(limit) => Wait::For(limit.max(A_MOMENT)),
             Wait::Forever => Wait::Forever,
         };
-        let path = append_lock_path(&self.folder, name);
-        self.take_at(path, name, wait, |file| {
-            let got = file.try_lock(LockMode::Exclusive)?;
-            if !got {
-                ask_for(file);
-            }
-            Ok(got)
-        })
+        self.take_at(append_lock_path(&self.folder, name), name, (wait, SHORT_PAUSES), lock_or_ask)
     }
 
     /// Whether anybody ever took the lock of that name: lock files stay.
@@ -101,20 +94,20 @@ impl Locks {
     }
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
-        self.take_at(lock_path(&self.folder, name), name, wait, |file| file.try_lock(mode))
+        self.take_at(lock_path(&self.folder, name), name, (wait, PAUSES), |file| file.try_lock(mode))
     }
 
     fn take_at(
         &self,
         path: PathBuf,
         name: &str,
-        wait: Wait,
+        (wait, pauses): (Wait, (Duration, Duration)),
         attempt: impl Fn(&dyn DiskFile) -> io::Result<bool>,
     ) -> Result<OsLock> {
         durable::make_folders(self.disk.as_ref(), &self.folder)?;
         let fault = |error| Error::io(path.display(), "lock", error);
         let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
-        if try_until(self.disk.as_ref(), wait, || attempt(file.as_ref()).map_err(fault))? {
+        if try_every(self.disk.as_ref(), wait, pauses, || attempt(file.as_ref()).map_err(fault))? {
             return Ok(OsLock { path, file });
         }
         Err(self.busy(name, &path))

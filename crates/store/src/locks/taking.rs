@@ -81,11 +81,14 @@ impl Taker<'_> {
     }
 }
 
+/// Between two tries: the first pause, and the longest.
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+
 /// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
 ///
 /// The time that passes is counted in pauses: the clock may jump, a pause does not.
 pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
-    try_every(disk, wait, (Duration::from_millis(5), Duration::from_millis(50)), attempt)
+    try_every(disk, wait, PAUSES, attempt)
 }
 
 /// The same with other waits: the first one, and the longest.

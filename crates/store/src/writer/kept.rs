@@ -3,8 +3,8 @@
 //! Taking the append lock, looking whether the log is still there, and giving the lock up takes longer than writing an entry
 //! that nobody syncs. Whoever writes many of them in a row keeps its turn. A thread that does nothing else ends it every other
 //! millisecond, whether entries still come or not: so it is never held for longer, what may change behind a lock is
-//! looked at again, and the thread ends soon after the last entry. Who waits for the turn asks for it, and then it is not kept
-//! for a while.
+//! looked at again, and the thread ends soon after the last entry. Who waits for the turn asks for it, and then nothing is
+//! written until it had time to take it.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use boswell_model::Instant;
 
 use super::state::State;
 
-/// How long a turn is kept at most.
+/// How long a turn is kept at most, and how long it is left to one who asked for it: longer than that one pauses between two tries.
 const MOMENT: Duration = Duration::from_millis(2);
 
 /// How many moments without a kept turn pass before the thread ends.
@@ -25,16 +25,11 @@ const ENTRIES: u32 = 16;
 /// In a row are entries that are no more milliseconds apart.
 const APART: i64 = 1;
 
-/// How many entries in a row it takes after somebody asked for the turn: some ten milliseconds.
-const REST: u32 = 4096;
-
 /// Entries that nobody syncs, one after the other.
 #[derive(Debug)]
 pub(super) struct Burst {
     last: Instant,
     entries: u32,
-    /// How many make it worth keeping the turn.
-    enough: u32,
     /// Whether a turn is kept now, and whether a thread will end it.
     is_kept: bool,
     is_watched: bool,
@@ -42,7 +37,7 @@ pub(super) struct Burst {
 
 impl Default for Burst {
     fn default() -> Self {
-        Burst { last: Instant::from_millis(0), entries: 0, enough: ENTRIES, is_kept: false, is_watched: false }
+        Burst { last: Instant::from_millis(0), entries: 0, is_kept: false, is_watched: false }
     }
 }
 
@@ -51,15 +46,11 @@ impl Burst {
     fn goes_on(&mut self, now: Instant) -> bool {
         let apart = now.millis().saturating_sub(self.last.millis());
         if !(0..=APART).contains(&apart) {
-            (self.entries, self.enough) = (0, ENTRIES);
+            self.entries = 0;
         }
         self.last = now;
         self.entries = self.entries.saturating_add(1);
-        self.entries > self.enough
-    }
-
-    fn rest(&mut self) {
-        (self.entries, self.enough) = (0, REST);
+        self.entries > ENTRIES
     }
 }
 
@@ -81,18 +72,6 @@ impl State {
         self.burst.is_kept = false;
         self.log.finish();
     }
-
-    /// Ends a turn that was kept; false if none was.
-    fn end_kept_turn(&mut self) -> bool {
-        let was_kept = self.burst.is_kept;
-        if was_kept {
-            if self.log.is_asked_for() {
-                self.burst.rest();
-            }
-            self.end_turn();
-        }
-        was_kept
-    }
 }
 
 /// Ends the turns that a writer keeps, in a thread of its own; false if there is none to be had.
@@ -103,8 +82,16 @@ fn watch(state: Weak<Mutex<State>>) -> bool {
             std::thread::sleep(MOMENT);
             let Some(state) = state.upgrade() else { return };
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            idle = if state.end_kept_turn() { 0 } else { idle + 1 };
+            idle = if state.burst.is_kept { 0 } else { idle + 1 };
             state.burst.is_watched = idle < IDLE;
+            if state.burst.is_kept {
+                let asked = state.log.is_asked_for();
+                state.end_turn();
+                if asked {
+                    // With the state in hand, so that no entry of ours comes first.
+                    std::thread::sleep(MOMENT);
+                }
+            }
         }
     };
     std::thread::Builder::new().name("boswell-turns".to_owned()).spawn(watch).is_ok()
@@ -126,16 +113,5 @@ mod tests {
         assert!(!entries(&mut burst, [1022]).contains(&true), "a pause ends the row");
         assert!(!entries(&mut burst, (2000..).step_by(2).take(100)).contains(&true), "pauses make none");
         assert!(!entries(&mut burst, [100; 3]).contains(&true), "nor does a clock that is set back");
-    }
-
-    #[test]
-    fn whoever_was_asked_for_its_turn_rests_until_a_pause() {
-        let mut burst = Burst::default();
-        assert!(entries(&mut burst, [5; 20]).contains(&true));
-        burst.rest();
-        assert!(!entries(&mut burst, [5; REST as usize]).contains(&true));
-        assert!(entries(&mut burst, [5]).contains(&true));
-        burst.rest();
-        assert!(entries(&mut burst, [50; 20]).contains(&true), "what comes later is another row");
     }
 }

@@ -132,7 +132,8 @@ impl State {
         self.check(with.dialect, expect)?;
         let mut batch = std::mem::take(&mut self.spare);
         let encoded = drafts.iter().try_for_each(|draft| self.encode(with, draft, &mut batch));
-        let written = encoded.map_err(Refused::Failed).and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
+        let written =
+            encoded.map_err(Refused::Failed).and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
         self.spare = batch.emptied();
         let written = written?;
         self.number();
@@ -197,7 +198,9 @@ impl State {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
-            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf.as_str()) => return Ok(()),
+            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf.as_str()) => {
+                return Ok(());
+            }
             Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect)?.unwrap_or_else(|| "the root".to_owned())),
         };
         if expected == actual {
@@ -311,7 +314,11 @@ impl State {
     }
 
     pub(super) fn in_doubt(&self) -> Vec<String> {
-        if self.latched.is_some() { self.unsynced.iter().map(|(_, id)| id.as_ref().to_owned()).collect() } else { Vec::new() }
+        if self.latched.is_some() {
+            self.unsynced.iter().map(|(_, id)| id.as_ref().to_owned()).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     pub(super) fn usable(&self) -> Result<()> {
