@@ -249,7 +249,9 @@ impl Place {
 
     pub(crate) fn runner_on(&self, disk: FailingDisk) -> Runner {
         let owner = Owner { pid: 4242, program: "test".into() };
-        Runner::new(Arc::new(disk), self.home(), self.chance.clone(), owner).waiting(Wait::No)
+        // Long enough for a process that another test starts: until it is under way, it has our locks too.
+        let wait = Wait::For(Duration::from_secs(1));
+        Runner::new(Arc::new(disk), self.home(), self.chance.clone(), owner).waiting(wait)
     }
 
     /// Everything below the store: files with content and mode, folders.
