@@ -116,8 +116,12 @@ impl<'a> Chain<'a> {
 
     /// Opens every circle at its first line, which then hangs below the line before, like one without a parent.
     fn break_circles(&mut self) {
-        let circles = |up: &[u32]| Tree::build(up.iter().map(|up| some(Some(up)))).cycles().to_vec();
-        for slot in circles(&self.up) {
+        let circles = |up: &[u32]| Tree::circles(up.iter().map(|up| some(Some(up))));
+        let found = circles(&self.up);
+        if found.is_empty() {
+            return;
+        }
+        for slot in found {
             let before = self.bridge(slot).map_or(NONE, |slot| slot.0);
             set(&mut self.up, slot, before);
         }

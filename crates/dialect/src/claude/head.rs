@@ -1,5 +1,7 @@
 //! The head of a line: which kind it is and how it hangs together with others.
 
+use std::borrow::Cow;
+
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
 
@@ -90,8 +92,12 @@ impl<'a> Message<'a> {
 /// Fills in the head of a line.
 pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     let fields = Fields::of(object);
-    let word = fields.word.and_then(|w| w.text()).unwrap_or_default();
     head.word = name_of(fields.word, names);
+    let word = match head.word {
+        Some(word) => Cow::Borrowed(names.text(word)),
+        None => fields.word.and_then(|w| w.text()).unwrap_or_default(),
+    };
+    let is_of_chain = is_chain_word(&word);
     head.time = fields.timestamp.and_then(|t| t.text()).and_then(|t| Instant::parse(&t)).map(Into::into);
     head.kind = kind(&word, &fields);
     head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
@@ -108,7 +114,7 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
         head.id = name_of(fields.uuid, names);
         let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
         let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
-        head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
+        head.flags.set_if(is_of_chain && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
     // A compaction starts a new root on disk; its logical parent is the line that came before. In a branch that the client

@@ -8,8 +8,10 @@
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
 mod build;
+mod mould;
 mod object;
 mod outline;
+mod printable;
 mod quotes;
 mod raw;
 mod scan;
@@ -20,6 +22,7 @@ mod string;
 pub use build::{Json, number_text, write_string};
 pub use object::{Member, Object};
 use outline::Outline;
+pub use printable::is_printable;
 use quotes::Quotes;
 pub use raw::{Items, Kind, Members, Raw};
 pub use scan::{Fault, FaultKind, scan_object, value_end};

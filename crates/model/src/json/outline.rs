@@ -1,7 +1,8 @@
 //! Where the strings and containers of a line end, so that whoever looks into it passes over them at once.
 
+use super::mould::Moulds;
 use super::quotes::Sweep;
-use super::scan::{Fault, FaultKind, Guide, scan};
+use super::scan::{Fault, FaultKind, Guide, Start, scan};
 use super::{Member, Quotes};
 
 /// Longer lines are rare enough to go without: places are kept in four bytes.
@@ -15,14 +16,15 @@ const MOST_CONTAINERS: usize = 1 << 16;
 pub(super) struct Outline {
     quotes: Quotes,
     containers: Vec<Container>,
+    moulds: Moulds,
 }
 
 /// Where an object or an array stands.
 #[derive(Debug, Clone, Copy)]
-struct Container {
-    start: u32,
+pub(super) struct Container {
+    pub(super) start: u32,
     /// The index after it. While it is open, the number of the one around it.
-    end: u32,
+    pub(super) end: u32,
 }
 
 impl Outline {
@@ -34,9 +36,16 @@ impl Outline {
     /// Scans the line that was looked at.
     pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
         self.containers.clear();
-        let quotes = self.quotes.sweep();
-        let mut pen = Pen { quotes, containers: &mut self.containers, around: 0, unnoted: 0 };
-        scan(line, 0, Some(members), &mut pen)
+        let like = self.moulds.likest(line, self.quotes.words());
+        let start = match like {
+            Some(like) => self.moulds.resume(like, members, &mut self.containers),
+            None => Start::default(),
+        };
+        let (quotes, around) = (self.quotes.sweep(start.at), start.around);
+        let mut pen = Pen { quotes, containers: &mut self.containers, around, unnoted: 0 };
+        let end = scan(line, start, Some(members), &mut pen)?;
+        self.moulds.learn(line, self.quotes.words(), like, members, &self.containers);
+        Ok(end)
     }
 
     /// Whether the line is ASCII.

@@ -29,9 +29,16 @@ impl Quotes {
         self.ascii
     }
 
-    /// All of them in order.
-    pub(super) fn sweep(&self) -> Sweep<'_> {
-        Sweep::over(&self.words)
+    /// A word for every sixty-four bytes.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All of them in order, from those at or after `from`.
+    pub(super) fn sweep(&self, from: usize) -> Sweep<'_> {
+        let words = self.words.get(from / 64..).unwrap_or(&[]);
+        let (word, words) = words.split_first().map_or((0, words), |(word, rest)| (*word, rest));
+        Sweep { words, base: from / 64 * 64, word: word & (u64::MAX << (from % 64)) }
     }
 
     /// The first quote at or after `from` that is not escaped.
@@ -55,19 +62,16 @@ pub(super) struct Sweep<'q> {
     word: u64,
 }
 
-impl<'q> Sweep<'q> {
-    fn over(words: &'q [u64]) -> Self {
-        let (word, words) = words.split_first().map_or((0, words), |(word, rest)| (*word, rest));
-        Sweep { words, base: 0, word }
-    }
-
+impl Sweep<'_> {
     /// The next quote.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<usize> {
-        while self.word == 0 {
-            let (word, words) = self.words.split_first()?;
+        if self.word == 0 {
+            // A long text has many words without a quote.
+            let without = self.words.iter().position(|word| *word != 0)?;
+            let (word, words) = self.words.get(without..)?.split_first()?;
             (self.word, self.words) = (*word, words);
-            self.base += 64;
+            self.base += 64 * (without + 1);
         }
         let place = self.base + self.word.trailing_zeros() as usize;
         self.word &= self.word - 1;

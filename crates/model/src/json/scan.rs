@@ -51,23 +51,37 @@ pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fau
     if bytes.first() != Some(&b'{') {
         return Err(Fault { at: 0, kind: FaultKind::Unexpected });
     }
-    scan(bytes, 0, Some(members), &mut Bytewise)
+    scan(bytes, Start::default(), Some(members), &mut Bytewise)
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    scan(bytes, at, None, &mut Bytewise)
+    scan(bytes, Start { at, ..Start::default() }, None, &mut Bytewise)
 }
 
-/// Finds the end of the value that starts at `bytes[at]`, and the places of its members if they are asked for.
+/// Goes on from `start`: finds the end of the value, and the places of its members if they are asked for.
 #[inline(always)]
 pub(super) fn scan<G: Guide>(
     bytes: &[u8],
-    at: usize,
+    start: Start,
     members: Option<&mut Vec<Member>>,
     guide: &mut G,
 ) -> Result<usize, Fault> {
-    Scanner { bytes, at, open: Containers::default(), members, guide }.run()
+    let Start { at, open, own, .. } = start;
+    Scanner { bytes, at, open, members, guide }.run(own)
+}
+
+/// Where the scanner starts: before a value.
+#[derive(Default)]
+pub(super) struct Start {
+    /// Where the value begins.
+    pub(super) at: usize,
+    /// What it stands in.
+    pub(super) open: Containers,
+    /// The innermost of those, by its number in the line.
+    pub(super) around: u32,
+    /// The member of the outermost object that it is, or stands in.
+    pub(super) own: Member,
 }
 
 /// Knows where strings end, and may take note of containers.
@@ -84,14 +98,14 @@ pub(super) trait Guide {
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
 #[derive(Default)]
-struct Containers {
+pub(super) struct Containers {
     depth: usize,
     top: u64,
     below: Vec<u64>,
 }
 
 impl Containers {
-    fn push(&mut self, object: bool) {
+    pub(super) fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.below.push(self.top);
             self.top = 0;
@@ -122,10 +136,9 @@ struct Scanner<'b, 'm, G> {
 }
 
 impl<G: Guide> Scanner<'_, '_, G> {
+    /// `own` is the member of the outermost object that is being read.
     #[inline(always)]
-    fn run(mut self) -> Result<usize, Fault> {
-        // The member of the outermost object that is being read.
-        let mut own = Member::default();
+    fn run(mut self, mut own: Member) -> Result<usize, Fault> {
         loop {
             // A value starts here. Containers open and go on with their first child; the rest ends at once.
             match self.peek()? {

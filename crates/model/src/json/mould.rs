@@ -1,0 +1,178 @@
+//! The beginning that a line has in common with one that was scanned before.
+//!
+//! Lines of a log are alike: the same keys in the same order, ids and times of the same length. What the scanner does depends
+//! on where quotes stand and on the bytes outside of strings, and on nothing else. So as far as a line agrees in both with one
+//! that was scanned before, the scanner would do again what it did then, and may as well start where they part.
+
+use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
+
+use super::Member;
+use super::outline::Container;
+use super::scan::Start;
+
+/// How much of a line is compared, in blocks of sixty-four bytes: what follows is mostly one long text.
+const BLOCKS: usize = 10;
+
+/// How many lines are remembered: those of a user, of a model, of tools…
+const MOULDS: usize = 6;
+
+/// How many lines must go by for each that is remembered, or lines that are all different would cost more than they do now.
+const PRICE: u32 = 8;
+
+/// Lines that were scanned before.
+#[derive(Debug, Default)]
+pub(super) struct Moulds {
+    kept: Vec<Mould>,
+    /// Which one is forgotten next.
+    oldest: usize,
+    credit: u32,
+}
+
+/// The beginning of a line that was scanned.
+#[derive(Debug, Default)]
+struct Mould {
+    blocks: Vec<[u8; 64]>,
+    quotes: Vec<u64>,
+    /// The bytes that are no part of a string.
+    outside: Vec<u64>,
+    members: Vec<Member>,
+    containers: Vec<Container>,
+}
+
+/// How far a line is like one of the moulds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Likeness {
+    mould: usize,
+    /// The first byte that differs.
+    until: usize,
+}
+
+impl Moulds {
+    /// The mould that a line agrees with the furthest.
+    pub(super) fn likest(&mut self, line: &[u8], quotes: &[u64]) -> Option<Likeness> {
+        self.credit = (self.credit + 1).min(PRICE * MOULDS as u32);
+        let (blocks, _) = line.as_chunks::<64>();
+        dispatch!(Level::new(), simd => likest(simd, &self.kept, blocks, quotes))
+    }
+
+    /// Puts down what the scanner knew of a mould where the line begins to differ, and says where that is.
+    pub(super) fn resume(&self, like: Likeness, members: &mut Vec<Member>, containers: &mut Vec<Container>) -> Start {
+        match self.kept.get(like.mould) {
+            Some(mould) => mould.resume(like.until, members, containers),
+            None => Start::default(),
+        }
+    }
+
+    /// Remembers a line that was scanned, unless it is much like one that is remembered.
+    pub(super) fn learn(
+        &mut self,
+        line: &[u8],
+        quotes: &[u64],
+        like: Option<Likeness>,
+        members: &[Member],
+        containers: &[Container],
+    ) {
+        let (blocks, _) = line.as_chunks::<64>();
+        let blocks = blocks.get(..BLOCKS).unwrap_or(blocks);
+        let known = like.map_or(0, |like| like.until);
+        if self.credit < PRICE || known >= blocks.len() * 48 {
+            return;
+        }
+        self.credit -= PRICE;
+        if self.kept.len() < MOULDS {
+            self.oldest = self.kept.len();
+            self.kept.push(Mould::default());
+        }
+        if let Some(mould) = self.kept.get_mut(self.oldest) {
+            mould.take(blocks, quotes, members, containers);
+        }
+        self.oldest = (self.oldest + 1) % MOULDS;
+    }
+}
+
+impl Mould {
+    fn take(&mut self, blocks: &[[u8; 64]], quotes: &[u64], members: &[Member], containers: &[Container]) {
+        self.blocks.clear();
+        self.blocks.extend_from_slice(blocks);
+        self.quotes.clear();
+        self.quotes.extend(quotes.iter().take(blocks.len()));
+        self.outside.clear();
+        let mut inside = 0;
+        self.outside.extend(self.quotes.iter().map(|word| {
+            let strings = from_odd_to_even(*word) ^ inside;
+            // All ones if a string goes on in the next word.
+            inside = 0u64.wrapping_sub(strings >> 63);
+            !strings
+        }));
+        let end = blocks.len() * 64;
+        self.members.clear();
+        self.members.extend(members.iter().take_while(|member| member.start < end));
+        self.containers.clear();
+        self.containers.extend(containers.iter().take_while(|container| (container.start as usize) < end));
+    }
+
+    /// The scanner as it stood before the last value that begins before `until`, of those whose beginnings are known.
+    fn resume(&self, until: usize, members: &mut Vec<Member>, containers: &mut Vec<Container>) -> Start {
+        let is_before = |place: usize| place < until;
+        let inner = self.containers.partition_point(|container| is_before(container.start as usize));
+        let own = self.members.partition_point(|member| is_before(member.start));
+        let at_container =
+            self.containers.get(..inner).and_then(|before| before.last()).map_or(0, |c| c.start as usize);
+        let at_member = self.members.get(..own).and_then(|before| before.last()).map_or(0, |member| member.start);
+        let mut start = Start { at: at_container.max(at_member), ..Start::default() };
+        if let Some((last, done)) = self.members.get(..own).and_then(|before| before.split_last()) {
+            members.extend_from_slice(done);
+            start.own = *last;
+        }
+        for container in self.containers.iter().take_while(|container| (container.start as usize) < start.at) {
+            let mut container = *container;
+            if container.end as usize > start.at {
+                let number = containers.len() as u32;
+                container.end = std::mem::replace(&mut start.around, number);
+                let (block, byte) = (container.start as usize / 64, container.start as usize % 64);
+                start.open.push(self.blocks.get(block).and_then(|block| block.get(byte)) == Some(&b'{'));
+            }
+            containers.push(container);
+        }
+        start
+    }
+}
+
+#[inline(always)]
+fn likest<S: Simd>(simd: S, moulds: &[Mould], blocks: &[[u8; 64]], quotes: &[u64]) -> Option<Likeness> {
+    let mut best: Option<Likeness> = None;
+    for (number, mould) in moulds.iter().enumerate() {
+        let until = agreement(simd, mould, blocks, quotes);
+        if best.is_none_or(|best| best.until < until) {
+            best = Some(Likeness { mould: number, until });
+        }
+        if until == mould.blocks.len() * 64 {
+            break;
+        }
+    }
+    best
+}
+
+/// How far a line and a mould have the same quotes, and the same bytes outside of strings.
+#[inline(always)]
+fn agreement<S: Simd>(simd: S, mould: &Mould, blocks: &[[u8; 64]], quotes: &[u64]) -> usize {
+    let theirs = mould.blocks.iter().zip(&mould.quotes).zip(&mould.outside);
+    let mut at = 0;
+    for ((block, word), ((their_block, their_word), outside)) in blocks.iter().zip(quotes).zip(theirs) {
+        let same = u8x64::simd_from(simd, *block).simd_eq(u8x64::simd_from(simd, *their_block)).to_bitmask();
+        let differs = (word ^ their_word) | (!same & outside);
+        if differs != 0 {
+            return at + differs.trailing_zeros() as usize;
+        }
+        at += 64;
+    }
+    at
+}
+
+/// Bits from each odd one up to the next even one: from the quote at which a string begins to before the one at which it ends.
+fn from_odd_to_even(mut word: u64) -> u64 {
+    for step in [1, 2, 4, 8, 16, 32] {
+        word ^= word << step;
+    }
+    word
+}
