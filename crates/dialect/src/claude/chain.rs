@@ -199,7 +199,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-fn places(log: &Log) -> Vec<u32> {
+/// The line that counts for each name; of several the last.
+pub(super) fn places(log: &Log) -> Vec<u32> {
     let mut place = vec![NONE; log.names.len()];
     for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
         if let Some(last) = head.id.and_then(|id| place.get_mut(id.index())) {
@@ -215,6 +216,7 @@ fn set(list: &mut [u32], slot: Slot, value: u32) {
     }
 }
 
-fn some(slot: Option<&u32>) -> Option<Slot> {
+/// The line at a place, if there is one.
+pub(super) fn some(slot: Option<&u32>) -> Option<Slot> {
     slot.filter(|s| **s != NONE).map(|s| Slot(*s))
 }

@@ -51,6 +51,10 @@ impl Moulds {
     /// The mould that a line agrees with the furthest.
     pub(super) fn likest(&mut self, line: &[u8], quotes: &[u64]) -> Option<Likeness> {
         self.credit = (self.credit + 1).min(PRICE * MOULDS as u32);
+        self.likest_of(line, quotes)
+    }
+
+    fn likest_of(&self, line: &[u8], quotes: &[u64]) -> Option<Likeness> {
         let (blocks, _) = line.as_chunks::<64>();
         dispatch!(Level::new(), simd => likest(simd, &self.kept, blocks, quotes))
     }
@@ -175,4 +179,112 @@ fn from_odd_to_even(mut word: u64) -> u64 {
         word ^= word << step;
     }
     word
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Raw, Scanned};
+    use super::*;
+
+    #[test]
+    fn strings_reach_from_their_first_quote_to_before_their_last() {
+        assert_eq!(from_odd_to_even(0b1000_0100_0010_0001), 0b0111_1100_0001_1111);
+        assert_eq!(from_odd_to_even(1 << 63), 1 << 63);
+    }
+
+    /// Every value of a record, whatever it stands in, in the order in which one comes upon them.
+    fn values(of: Raw<'_>) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        let mut open = vec![of];
+        while let Some(value) = open.pop() {
+            found.push(value.bytes().to_vec());
+            open.extend(value.items());
+            open.extend(value.members().map(|(_, value)| value));
+        }
+        found
+    }
+
+    /// A line of a log; some are much alike, some are of another shape, some are damaged.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let text = prop_oneof![Just(3usize), Just(36), Just(200), 0usize..90];
+        let kind = prop_oneof![Just("user"), Just("assistant"), Just("a\\\"}],{["), Just("\\\\"), Just("会话")];
+        let shape = prop_oneof![6 => Just(0), 2 => 1..4];
+        (text, kind, shape, proptest::option::weighted(0.3, (any::<u16>(), damage()))).prop_map(
+            |(len, kind, shape, damage)| {
+                let (id, text) = ("0123456789abcdef".repeat(2), "x\\n".repeat(len));
+                let space = if shape == 1 { " " } else { "" };
+                let extra = if shape == 2 { r#""isMeta":true,"n":[[],{},[1,-2.5e3]],"# } else { "" };
+                let content = match shape {
+                    3 => format!(r#""{text}""#),
+                    _ => format!(r#"[{{"type":"text","text":"{text}"}},{{"id":"{id}","input":{{"a":[null]}}}}]"#),
+                };
+                let mut line = format!(
+                    r#"{{"id":"{id}","side":false,"kind":{space}"{kind}",{extra}"at":"{id}","message":{{"role":"{kind}","content":{content},"usage":{{"n":{len}}}}},"end":"{id}{id}{id}"}}"#
+                )
+                .into_bytes();
+                if let Some((at, byte)) = damage {
+                    let at = usize::from(at) % line.len();
+                    line[at] = byte;
+                }
+                line
+            },
+        )
+    }
+
+    fn damage() -> impl Strategy<Value = u8> {
+        prop_oneof![Just(b'"'), Just(b'\\'), Just(b' '), Just(b'}'), Just(b'{'), Just(b','), Just(b'\t'), any::<u8>()]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_was_scanned_before_changes_nothing_of_what_is_found(lines in proptest::collection::vec(line(), 1..60)) {
+            let mut with = Scanned::default();
+            for line in &lines {
+                let mut without = Scanned::default();
+                let end = without.scan_plainly(line);
+                prop_assert_eq!(with.scan(line), end, "{}", String::from_utf8_lossy(line));
+                let (with, without) = (with.object(line), without.object(line));
+                prop_assert!(with.members().map(|(k, v)| (k.escaped(), v.bytes())).eq(
+                    without.members().map(|(k, v)| (k.escaped(), v.bytes()))));
+                if end.is_ok() {
+                    prop_assert_eq!(values(with.raw()), values(without.raw()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_are_alike_are_scanned_from_where_they_part() {
+        let (mut moulds, mut members, mut containers) = (Moulds::default(), Vec::new(), Vec::new());
+        let text =
+            |id: &str, word: &str| format!(r#"{{"id":"{id}","a":[1,{{"b":"{word}"}}],"c":"{}"}}"#, "x".repeat(200));
+        let first = text("0123", "word");
+        let quotes = |text: &str| {
+            let mut quotes = super::super::Quotes::default();
+            assert!(quotes.index(text.as_bytes()));
+            quotes.words().to_vec()
+        };
+        super::super::scan_object(first.as_bytes(), &mut members).unwrap();
+        for (start, end) in [('{', '}'), ('[', ']'), ('{', '}')] {
+            let after = containers.last().map_or(0, |last: &Container| last.start as usize + 1);
+            let start = after + first[after..].find(start).unwrap();
+            let end = if start == 0 { first.len() } else { first.find(&format!("{end}]")).map_or(0, |at| at + 1) };
+            containers.push(Container { start: start as u32, end: end as u32 });
+        }
+        containers[1].end += 1;
+        moulds.credit = PRICE;
+        moulds.learn(first.as_bytes(), &quotes(&first), None, &members, &containers);
+        let from = |text: &str| {
+            let like = moulds.likest_of(text.as_bytes(), &quotes(text)).unwrap();
+            moulds.resume(like, &mut Vec::new(), &mut Vec::new()).at
+        };
+        assert_eq!(from(&text("4567", "bird")), first.find(r#""xxx"#).unwrap(), "all but the text is the same");
+        assert_eq!(from(&text("4567", "longer")), first.find(r#"{"b""#).unwrap(), "a word is of another length");
+        assert_eq!(from(&first.replace("[1,", "[2,")), first.find("[1").unwrap(), "a number is another one");
+        assert_eq!(from(&text("45678", "word")), members[0].start, "the first member is of another length");
+    }
 }

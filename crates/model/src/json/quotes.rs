@@ -202,9 +202,19 @@ mod tests {
 
     fn indexed(line: &[u8]) -> Option<Vec<usize>> {
         let mut quotes = Quotes::default();
-        if !quotes.index(line) {
+        let sound = quotes.index(line);
+        // What every machine can do must give the same as what this one can.
+        let mut words = Vec::new();
+        let seen = dispatch!(Level::baseline(), simd => look(simd, line, &mut words));
+        assert_eq!((seen.sound, seen.ascii, &words), (sound, quotes.is_ascii(), &quotes.words));
+        assert_eq!(seen.ascii, line.is_ascii());
+        if !sound {
             return None;
         }
+        let mut swept = quotes.sweep(0);
+        assert!(
+            std::iter::from_fn(|| swept.next()).eq(std::iter::successors(quotes.next(0), |at| quotes.next(at + 1)))
+        );
         let mut found = Vec::new();
         let mut from = 0;
         while let Some(at) = quotes.next(from) {

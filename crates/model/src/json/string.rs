@@ -23,8 +23,13 @@ impl<'a> Str<'a> {
     }
 
     /// Whether the string equals `text`.
+    #[inline]
     pub fn is(&self, text: &str) -> bool {
         let inner = self.escaped();
+        // Most differ in how they begin, which an escape may hide.
+        if inner.first() != text.as_bytes().first() && inner.first() != Some(&b'\\') {
+            return false;
+        }
         // Nothing is as short escaped as it is plain.
         if inner.len() <= text.len() {
             return inner == text.as_bytes() && self.is_plain();
@@ -178,7 +183,11 @@ mod tests {
     fn equality_sees_through_escapes() {
         assert!(Str::trusted(br#""type""#).is("type"));
         assert!(Str::trusted(br#""\u0074ype""#).is("type"));
-        assert!(!Str::trusted(br#""types""#).is("type"));
+        assert!(Str::trusted(br#""typ\u0065""#).is("type") && Str::trusted(br#""\\n""#).is("\\n"));
+        assert!(Str::trusted(br#""""#).is("") && !Str::trusted(br#""""#).is("t") && !Str::trusted(br#""t""#).is(""));
+        for other in [r#""types""#, r#""typ""#, r#""kype""#, r#""\u0074ypes""#, r#""\\ype""#, r#""typ\n""#] {
+            assert!(!Str::trusted(other.as_bytes()).is("type"), "{other}");
+        }
     }
 
     #[test]
