@@ -53,7 +53,7 @@ impl<'a> Object<'a> {
 
     /// The object as a value.
     pub fn raw(&self) -> Raw<'a> {
-        Raw::outlined(self.bytes, self.outline.map(|outline| Place { outline, at: 0 }))
+        Raw::outlined(self.bytes, self.outline.map(|outline| Place { outline, at: 0, is_member: false }))
     }
 
     /// Whether it was seen while it was scanned that all of it is ASCII.
@@ -66,7 +66,7 @@ impl<'a> Object<'a> {
     }
 
     fn value(&self, m: &Member) -> Raw<'a> {
-        let place = self.outline.map(|outline| Place { outline, at: m.start });
+        let place = self.outline.map(|outline| Place { outline, at: m.start, is_member: true });
         match self.bytes.get(m.start..m.end) {
             Some(bytes) => Raw::outlined(bytes, place),
             None => Raw::trusted(b"null"),

@@ -1,6 +1,6 @@
 //! Where the strings and containers of a line end, so that whoever looks into it passes over them at once.
 
-use super::mould::Moulds;
+use super::mould::{self, Moulds};
 use super::quotes::Sweep;
 use super::scan::{Fault, FaultKind, Guide, Start, scan};
 use super::{Member, Quotes};
@@ -11,11 +11,16 @@ const LONGEST: usize = u32::MAX as usize;
 /// No more containers than these are remembered, or a line of brackets would cost many times its length.
 const MOST_CONTAINERS: usize = 1 << 16;
 
+/// The same for members of inner objects.
+const MOST_INNER: usize = 1 << 14;
+
 /// The outline of a line that is one object. Keeps its space, so one serves a whole file.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     quotes: Quotes,
     containers: Vec<Container>,
+    /// Members of those objects that are themselves members of the line.
+    inner: Vec<Member>,
     moulds: Moulds,
 }
 
@@ -36,15 +41,18 @@ impl Outline {
     /// Scans the line that was looked at.
     pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
         self.containers.clear();
+        self.inner.clear();
         let like = self.moulds.likest(line, self.quotes.words());
         let start = match like {
-            Some(like) => self.moulds.resume(like, members, &mut self.containers),
+            Some(like) => self.moulds.resume(like, members, &mut self.containers, &mut self.inner),
             None => Start::default(),
         };
         let (quotes, around) = (self.quotes.sweep(start.at), start.around);
-        let mut pen = Pen { quotes, containers: &mut self.containers, around, unnoted: 0 };
+        let (containers, inner) = (&mut self.containers, &mut self.inner);
+        let mut pen = Pen { quotes, containers, inner, around, unnoted: 0 };
         let end = scan(line, start, Some(members), &mut pen)?;
-        self.moulds.learn(line, self.quotes.words(), like, members, &self.containers);
+        let scanned = mould::Scan { members, containers: &self.containers, inner: &self.inner };
+        self.moulds.learn(line, self.quotes.words(), like, &scanned);
         Ok(end)
     }
 
@@ -65,12 +73,24 @@ impl Outline {
         let found = self.containers.binary_search_by(|container| (container.start as usize).cmp(&at)).ok()?;
         self.containers.get(found).map(|container| container.end as usize)
     }
+
+    /// The members of the object from `start` to `end` that is itself a member of the line; none if there were too many to note.
+    #[inline]
+    pub(super) fn inner_of(&self, start: usize, end: usize) -> Option<&[Member]> {
+        if self.inner.len() == MOST_INNER {
+            return None;
+        }
+        let from = self.inner.partition_point(|member| member.key_start < start);
+        let to = self.inner.partition_point(|member| member.key_start < end);
+        self.inner.get(from..to)
+    }
 }
 
-/// Notes containers as they come.
+/// Notes containers and members as they come.
 struct Pen<'o> {
     quotes: Sweep<'o>,
     containers: &'o mut Vec<Container>,
+    inner: &'o mut Vec<Member>,
     /// The innermost container that is open.
     around: u32,
     /// How many are open inside it that found no room.
@@ -104,6 +124,13 @@ impl Guide for Pen<'_> {
             self.unnoted -= 1;
         } else if let Some(container) = self.containers.get_mut(self.around as usize) {
             self.around = std::mem::replace(&mut container.end, end as u32);
+        }
+    }
+
+    #[inline(always)]
+    fn inner(&mut self, member: Member) {
+        if self.inner.len() < MOST_INNER {
+            self.inner.push(member);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::{Outline, Str};
+use super::{Member, Outline, Str};
 
 /// The bytes of one JSON value.
 ///
@@ -20,6 +20,8 @@ pub struct Raw<'a> {
 pub(super) struct Place<'a> {
     pub(super) outline: &'a Outline,
     pub(super) at: usize,
+    /// Whether it is a member of the record itself: then its own members were noted too.
+    pub(super) is_member: bool,
 }
 
 /// What sort of value it is.
@@ -146,7 +148,21 @@ impl<'a> Raw<'a> {
 
     /// The members in file order; none if it is not an object.
     pub fn members(&self) -> Members<'a> {
-        Members { walk: Walk::into(*self, b'{') }
+        let noted = self.place.filter(|place| place.is_member && self.kind() == Kind::Object);
+        let noted = noted.and_then(|place| place.outline.inner_of(place.at, place.at + self.bytes.len()));
+        let steps = match noted {
+            Some(noted) => Steps::Noted(*self, noted.iter()),
+            None => Steps::Walk(Walk::into(*self, b'{')),
+        };
+        Members { steps }
+    }
+
+    fn noted(&self, member: &Member) -> Option<(Str<'a>, Raw<'a>)> {
+        let place = self.place?;
+        let piece = |from: usize, to: usize| self.bytes.get(from.checked_sub(place.at)?..to.checked_sub(place.at)?);
+        let key = piece(member.key_start, member.key_end)?;
+        let place = Place { at: member.start, is_member: false, ..place };
+        Some((Str::trusted(key), Raw::outlined(piece(member.start, member.end)?, Some(place))))
     }
 
     /// The items in order; none if it is not an array.
@@ -158,18 +174,30 @@ impl<'a> Raw<'a> {
 /// The members of an object.
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
-    walk: Walk<'a>,
+    steps: Steps<'a>,
+}
+
+/// How one comes from member to member.
+#[derive(Debug, Clone)]
+enum Steps<'a> {
+    Walk(Walk<'a>),
+    /// By the places that were noted while the record was scanned.
+    Noted(Raw<'a>, std::slice::Iter<'a, Member>),
 }
 
 impl<'a> Iterator for Members<'a> {
     type Item = (Str<'a>, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = self.walk.value()?;
+        let walk = match &mut self.steps {
+            Steps::Walk(walk) => walk,
+            Steps::Noted(object, noted) => return object.noted(noted.next()?),
+        };
+        let key = walk.value()?;
         if key.bytes.first() != Some(&b'"') {
             return None;
         }
-        let value = self.walk.value()?;
+        let value = walk.value()?;
         Some((Str::trusted(key.bytes), value))
     }
 }
@@ -215,12 +243,12 @@ impl<'a> Walk<'a> {
         };
         self.at = end;
         let value = bytes.get(start..end).filter(|value| !value.is_empty())?;
-        Some(Raw::outlined(value, place.map(|place| Place { at: place.at + start, ..place })))
+        Some(Raw::outlined(value, place.map(|place| Place { at: place.at + start, is_member: false, ..place })))
     }
 }
 
 fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
-    if let Some(Place { outline, at }) = place {
+    if let Some(Place { outline, at, .. }) = place {
         return outline.string_end(at + start).saturating_sub(at).min(bytes.len());
     }
     let mut at = start + 1;

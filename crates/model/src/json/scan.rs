@@ -67,8 +67,8 @@ pub(super) fn scan<G: Guide>(
     members: Option<&mut Vec<Member>>,
     guide: &mut G,
 ) -> Result<usize, Fault> {
-    let Start { at, open, own, .. } = start;
-    Scanner { bytes, at, open, members, guide }.run(own)
+    let Start { at, open, own, inner, .. } = start;
+    Scanner { bytes, at, open, own, inner, members, guide }.run()
 }
 
 /// Where the scanner starts: before a value.
@@ -82,6 +82,8 @@ pub(super) struct Start {
     pub(super) around: u32,
     /// The member of the outermost object that it is, or stands in.
     pub(super) own: Member,
+    /// The same of an object that is itself such a member.
+    pub(super) inner: Member,
 }
 
 /// Knows where strings end, and may take note of containers.
@@ -94,6 +96,9 @@ pub(super) trait Guide {
 
     /// The container that was opened last and is still open ends before `_end`.
     fn closed(&mut self, _end: usize) {}
+
+    /// A member of an object ends that is itself a member of the outermost one.
+    fn inner(&mut self, _member: Member) {}
 }
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
@@ -131,14 +136,17 @@ struct Scanner<'b, 'm, G> {
     bytes: &'b [u8],
     at: usize,
     open: Containers,
+    /// The member of the outermost object that is being read.
+    own: Member,
+    /// The same of an object that is itself such a member.
+    inner: Member,
     members: Option<&'m mut Vec<Member>>,
     guide: &'m mut G,
 }
 
 impl<G: Guide> Scanner<'_, '_, G> {
-    /// `own` is the member of the outermost object that is being read.
     #[inline(always)]
-    fn run(mut self, mut own: Member) -> Result<usize, Fault> {
+    fn run(mut self) -> Result<usize, Fault> {
         loop {
             // A value starts here. Containers open and go on with their first child; the rest ends at once.
             match self.peek()? {
@@ -146,7 +154,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
                 b'{' => {
                     self.open(true);
                     if self.visible()? != b'}' {
-                        self.key(&mut own)?;
+                        self.key()?;
                         continue;
                     }
                     self.close();
@@ -169,13 +177,13 @@ impl<G: Guide> Scanner<'_, '_, G> {
                 if self.open.depth == 0 {
                     return Ok(self.at);
                 }
-                if self.open.depth == 1 && self.open.in_object() {
-                    self.note(own);
+                if self.open.depth <= 2 && self.open.in_object() {
+                    self.note();
                 }
                 match (self.visible()?, self.open.in_object()) {
                     (b',', true) => {
                         self.at += 1;
-                        self.key(&mut own)?;
+                        self.key()?;
                         break;
                     }
                     (b'}', true) | (b']', false) => self.close(),
@@ -205,10 +213,12 @@ impl<G: Guide> Scanner<'_, '_, G> {
     }
 
     #[inline(always)]
-    fn note(&mut self, own: Member) {
+    fn note(&mut self) {
         let end = self.at;
-        if let Some(members) = self.members.as_deref_mut() {
-            members.push(Member { end, ..own });
+        if self.open.depth == 2 {
+            self.guide.inner(Member { end, ..self.inner });
+        } else if let Some(members) = self.members.as_deref_mut() {
+            members.push(Member { end, ..self.own });
         }
     }
 
@@ -237,9 +247,9 @@ impl<G: Guide> Scanner<'_, '_, G> {
         self.peek()
     }
 
-    /// A key, its colon, and the white space around them. Leaves in `own` where they are if they are the outermost object's.
+    /// A key, its colon, and the white space around them.
     #[inline(always)]
-    fn key(&mut self, own: &mut Member) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), Fault> {
         if self.visible()? != b'"' {
             return Err(self.fault(FaultKind::Unexpected));
         }
@@ -251,8 +261,11 @@ impl<G: Guide> Scanner<'_, '_, G> {
         }
         self.at += 1;
         self.visible()?;
-        if self.open.depth == 1 {
-            *own = Member { key_start, key_end, start: self.at, end: self.at };
+        let member = Member { key_start, key_end, start: self.at, end: self.at };
+        match self.open.depth {
+            1 => self.own = member,
+            2 => self.inner = member,
+            _ => {}
         }
         Ok(())
     }

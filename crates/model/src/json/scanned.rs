@@ -77,6 +77,25 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_very_many_members_has_all_of_them() {
+        for count in [1, 16_383, 16_384, 16_385, 40_000] {
+            let members: Vec<String> = (0..count).map(|n| format!("\"k{n}\":{n}")).collect();
+            let text = format!(
+                "{{\"first\":{{\"a\":\"{}\"}},\"many\":{{{}}},\"last\":{{}}}}",
+                "x".repeat(200),
+                members.join(",")
+            );
+            let mut scanned = Scanned::default();
+            scanned.scan(text.as_bytes()).unwrap();
+            let object = scanned.object(text.as_bytes());
+            let many = object.get("many").unwrap();
+            assert!(many.members().map(|(_, value)| value.i64()).eq((0..count).map(Some)), "{count}");
+            assert_eq!(object.get("first").unwrap().members().count(), 1);
+            assert_eq!(object.get("last").unwrap().members().count(), 0);
+        }
+    }
+
+    #[test]
     fn what_is_no_object_is_a_fault_with_and_without_outline() {
         for text in [
             "",
