@@ -1,9 +1,12 @@
 //! Ids and words, stored once.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::json::Str;
 
 /// An interned string: an entry's id, its parent's, a message id, a type word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,8 +24,15 @@ impl Name {
 pub struct Names {
     text: String,
     ends: Vec<u32>,
-    table: HashTable<Name>,
+    table: HashTable<Bucket>,
     state: DefaultHashBuilder,
+}
+
+/// A name with its hash, so that a table that grows need not look at all texts again.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    name: Name,
+    hash: u32,
 }
 
 impl Names {
@@ -30,29 +40,54 @@ impl Names {
     ///
     /// None only when the table is full (four gigabytes of ids): the entry then counts as one without an id.
     pub fn intern(&mut self, text: &str) -> Option<Name> {
-        let hash = hash_of(&self.state, text);
-        let (texts, ends) = (&self.text, &self.ends);
-        if let Some(found) = self.table.find(hash, |n| slice(texts, ends, *n) == text) {
-            return Some(*found);
+        let hash = self.hash_of(text.as_bytes());
+        self.known(hash, text.as_bytes()).or_else(|| self.add(hash, text))
+    }
+
+    /// The same for a string token. One that is known is not decoded.
+    pub fn intern_token(&mut self, token: Str<'_>) -> Option<Name> {
+        if !token.is_plain() {
+            return self.intern(&token.to_text());
         }
-        let end = u32::try_from(self.text.len() + text.len()).ok()?;
-        let name = Name(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
-        self.text.push_str(text);
-        self.ends.push(end);
-        let (texts, ends, state) = (&self.text, &self.ends, &self.state);
-        self.table.insert_unique(hash, name, |n| hash_of(state, slice(texts, ends, *n)));
-        Some(name)
+        let hash = self.hash_of(token.escaped());
+        if let Some(name) = self.known(hash, token.escaped()) {
+            return Some(name);
+        }
+        match token.to_text() {
+            Cow::Borrowed(text) => self.add(hash, text),
+            // It is not what stands there: some of its bytes are no text.
+            Cow::Owned(text) => self.intern(&text),
+        }
     }
 
     /// The name of `text` if it has been seen.
     pub fn find(&self, text: &str) -> Option<Name> {
-        let hash = hash_of(&self.state, text);
-        self.table.find(hash, |n| slice(&self.text, &self.ends, *n) == text).copied()
+        self.known(self.hash_of(text.as_bytes()), text.as_bytes())
+    }
+
+    fn known(&self, hash: u32, text: &[u8]) -> Option<Name> {
+        let is_it = |bucket: &Bucket| bucket.hash == hash && slice(&self.text, &self.ends, bucket.name) == text;
+        self.table.find(spread(hash), is_it).map(|bucket| bucket.name)
+    }
+
+    fn add(&mut self, hash: u32, text: &str) -> Option<Name> {
+        let end = u32::try_from(self.text.len() + text.len()).ok()?;
+        let name = Name(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
+        self.text.push_str(text);
+        self.ends.push(end);
+        self.table.insert_unique(spread(hash), Bucket { name, hash }, |bucket| spread(bucket.hash));
+        Some(name)
+    }
+
+    fn hash_of(&self, text: &[u8]) -> u32 {
+        // As bytes: a `str` hashes its end mark too.
+        self.state.hash_one(text) as u32
     }
 
     /// The text of a name of this table.
     pub fn text(&self, name: Name) -> &str {
-        slice(&self.text, &self.ends, name)
+        let (start, end) = place(&self.ends, name);
+        self.text.get(start..end).unwrap_or("")
     }
 
     /// How many there are.
@@ -66,15 +101,19 @@ impl Names {
     }
 }
 
-fn hash_of(state: &DefaultHashBuilder, text: &str) -> u64 {
-    // As bytes: a `str` hashes its end mark too.
-    state.hash_one(text.as_bytes())
+/// The table finds a bucket by the low bits and tells it from others by the high ones; both come from the half that is kept.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
 }
 
-fn slice<'t>(text: &'t str, ends: &[u32], name: Name) -> &'t str {
+fn slice<'t>(text: &'t str, ends: &[u32], name: Name) -> &'t [u8] {
+    let (start, end) = place(ends, name);
+    text.as_bytes().get(start..end).unwrap_or(b"")
+}
+
+fn place(ends: &[u32], name: Name) -> (usize, usize) {
     let start = name.index().checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |e| *e as usize);
-    let end = ends.get(name.index()).map_or(start, |e| *e as usize);
-    text.get(start..end).unwrap_or("")
+    (start, ends.get(name.index()).map_or(start, |e| *e as usize))
 }
 
 #[cfg(test)]
@@ -90,6 +129,12 @@ mod tests {
         assert_eq!(names.text(ids[999]), "id-999");
         assert_eq!(names.find("id-5"), Some(ids[5]));
         assert_eq!(names.find("id-1000"), None);
+        for (token, same) in [("\"id-5\"", "id-5"), ("\"id\\u002d5\"", "id-5"), ("\"new\"", "new")] {
+            assert_eq!(names.intern_token(Str::trusted(token.as_bytes())), names.intern(same), "{token}");
+        }
+        assert_eq!(names.len(), 1001);
+        assert_eq!(names.intern_token(Str::trusted(b"\"\xFF\"")), names.find("\u{FFFD}"));
+        assert_eq!(names.len(), 1002);
         assert_eq!(names.intern("").map(|n| names.text(n).to_owned()), Some(String::new()));
     }
 }

@@ -262,7 +262,7 @@ fn emit_record(
     sink: &mut dyn FnMut(Piece<'_>),
 ) {
     let bytes = object.raw().bytes();
-    let bad_utf8 = simdutf8::basic::from_utf8(bytes).is_err();
+    let bad_utf8 = !object.is_known_ascii() && simdutf8::basic::from_utf8(bytes).is_err();
     let number = line.number + newlines_before(line, at);
     let kind = SpanKind::Record { nth, bad_utf8, salvaged };
     let span = Span { at: line.at + at as u64, len: bytes.len() as u64, line: number, kind };

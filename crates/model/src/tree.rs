@@ -21,13 +21,8 @@ impl Tree {
     ///
     /// Where parents run in a circle, the entry of the circle that comes first in the file becomes a root.
     pub fn build(parents: impl IntoIterator<Item = Option<Slot>>) -> Self {
-        let mut up: Vec<u32> = parents.into_iter().map(|p| p.map_or(NONE, |s| s.0)).collect();
+        let mut up = links(parents);
         let count = up.len();
-        for parent in &mut up {
-            if *parent as usize >= count {
-                *parent = NONE;
-            }
-        }
         let cycles = break_cycles(&mut up);
         let mut first_child = vec![NONE; count];
         let mut next_sibling = vec![NONE; count];
@@ -39,6 +34,14 @@ impl Tree {
             }
         }
         Tree { up, first_child, next_sibling, cycles }
+    }
+
+    /// One entry of every circle that parents run in. In most logs parents come before their children, which is seen at once.
+    pub fn circles(parents: impl Iterator<Item = Option<Slot>> + Clone) -> Vec<Slot> {
+        if parents.clone().enumerate().all(|(child, parent)| parent.is_none_or(|parent| parent.index() < child)) {
+            return Vec::new();
+        }
+        break_cycles(&mut links(parents))
     }
 
     /// How many entries it has.
@@ -104,12 +107,27 @@ impl Tree {
     }
 }
 
+/// Parents as numbers; one that is not there is none.
+fn links(parents: impl IntoIterator<Item = Option<Slot>>) -> Vec<u32> {
+    let mut up: Vec<u32> = parents.into_iter().map(|p| p.map_or(NONE, |s| s.0)).collect();
+    let count = up.len();
+    for parent in &mut up {
+        if *parent as usize >= count {
+            *parent = NONE;
+        }
+    }
+    up
+}
+
 fn some(link: Option<&u32>) -> Option<Slot> {
     link.copied().filter(|up| *up != NONE).map(Slot)
 }
 
 /// Follows every chain once, marking with the number of the walk; meeting the own mark again means a circle.
 fn break_cycles(up: &mut [u32]) -> Vec<Slot> {
+    if up.iter().enumerate().all(|(child, parent)| (*parent as usize) < child || *parent == NONE) {
+        return Vec::new();
+    }
     let mut walk = vec![NONE; up.len()];
     let mut cycles = Vec::new();
     for start in 0..up.len() {
@@ -206,6 +224,8 @@ mod tests {
                 open.extend(t.children(slot));
             }
             prop_assert!(seen.iter().all(|n| *n == 1), "every entry hangs below exactly one root");
+            let parents = parents.iter().map(|p| u32::try_from(*p).ok().map(Slot));
+            prop_assert_eq!(Tree::circles(parents), t.cycles());
         }
     }
 }

@@ -36,7 +36,12 @@ pub struct Session {
     blobs: Option<Blobs>,
     /// Lines that name blobs, if they were looked for while the log was read.
     naming: Option<Naming>,
+    /// Space for the records of one message.
+    scratch: Scratch,
 }
+
+/// What records were scanned with, for those that are scanned next.
+type Scratch = Mutex<Vec<Scanned>>;
 
 /// An entry with what a person reads of it.
 #[derive(Debug)]
@@ -123,6 +128,7 @@ impl Session {
             end,
             blobs: None,
             naming,
+            scratch: Scratch::default(),
         })
     }
 
@@ -141,7 +147,8 @@ impl Session {
                 let EnoughRead { read, tip, end } = enough;
                 let (path, object) = (Some(backend.describe(key)), Records(Mutex::new(Some(object))));
                 let located = located.clone();
-                let session = Session { dialect, located, path, read, object, end, blobs: None, naming: None };
+                let (blobs, naming, scratch) = (None, None, Scratch::default());
+                let session = Session { dialect, located, path, read, object, end, blobs, naming, scratch };
                 return Ok((session, tip));
             }
         }
@@ -184,6 +191,7 @@ impl Session {
             end,
             blobs,
             naming: None,
+            scratch: Scratch::default(),
         })
     }
 
@@ -271,14 +279,15 @@ impl Session {
     pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
         let view = self.view();
         let payloads = item.slots().map(|slot| Ok(self.whole(view.payload(slot)?))).collect::<Result<Vec<_>>>()?;
-        let mut scanned = Vec::with_capacity(payloads.len());
-        for payload in &payloads {
-            let mut record = Scanned::default();
+        let mut scanned = self.scratch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if scanned.len() < payloads.len() {
+            scanned.resize_with(payloads.len(), Scanned::default);
+        }
+        for (payload, record) in payloads.iter().zip(&mut *scanned) {
             record.scan(payload).map_err(|_| self.changed())?;
-            scanned.push(record);
         }
         let objects: Vec<Object<'_>> =
-            payloads.iter().zip(&scanned).map(|(bytes, record)| record.object(bytes)).collect();
+            payloads.iter().zip(&*scanned).map(|(bytes, record)| record.object(bytes)).collect();
         Ok(RenderedMessage { item: item.clone(), message: self.dialect.render(item, &objects) })
     }
 

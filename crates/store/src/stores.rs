@@ -14,6 +14,9 @@ use crate::{Session, Store, Summary};
 /// How much of a file is read to find out whether it is one document.
 const LARGEST_WHOLE: u64 = 64 << 20;
 
+/// How much is looked at first to find out whose a file is.
+const FIRST_LOOK: u64 = 8 << 10;
+
 /// A store of a set, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreId(pub usize);
@@ -250,16 +253,13 @@ fn is_folder(path: &Path) -> bool {
 /// Finds out whose session a file is, and how its records stand in it.
 fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static dyn Dialect, Framing)> {
     let object = backend.open(&info.key)?;
-    let head = object.read(0, 256 << 10)?;
     let folders: Vec<String> =
         path.ancestors().skip(1).filter_map(|p| p.file_name()?.to_str().map(str::to_owned)).collect();
-    let mut scanned: Vec<(&[u8], Scanned)> = Vec::new();
-    for line in lines_of(&head).take(64) {
-        let mut record = Scanned::default();
-        if record.scan(line).is_ok() {
-            scanned.push((line, record));
-        }
+    if let Some(dialect) = certainly(&object.read(0, FIRST_LOOK)?, info.name(), &folders) {
+        return Ok((dialect, dialect.framing(&info.key)));
     }
+    let head = object.read(0, 256 << 10)?;
+    let scanned = first_records(&head);
     let whole = if scanned.is_empty() || spans_lines(&head) { Some(object.read(0, LARGEST_WHOLE)?) } else { None };
     // A log may begin in the middle of something; only what is JSON from end to end is one document.
     let whole = whole.filter(|bytes| scanned.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok());
@@ -284,6 +284,26 @@ fn whose(backend: &FsBackend, path: &Path, info: &FileInfo) -> Result<(&'static 
         _ => dialect.framing(&info.key),
     };
     Ok((dialect, framing))
+}
+
+/// The dialect that knows the first few lines for its own beyond doubt: then no more need be looked at.
+fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn Dialect> {
+    if spans_lines(head) {
+        return None;
+    }
+    let scanned = first_records(head);
+    let records: Vec<Object<'_>> = scanned.iter().map(|(line, record)| record.object(line)).collect();
+    let sample = Sample { name, folders, records: &records };
+    all().iter().copied().find(|dialect| dialect.recognises(&sample) == Likeness::Certain)
+}
+
+/// The records that stand first on their lines.
+fn first_records(head: &[u8]) -> Vec<(&[u8], Scanned)> {
+    let scan = |line| {
+        let mut record = Scanned::default();
+        record.scan(line).is_ok().then_some((line, record))
+    };
+    lines_of(head).take(64).filter_map(scan).collect()
 }
 
 /// Whether the file begins with a value that does not end on its line.

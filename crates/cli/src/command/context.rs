@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_dialect::Sent;
-use boswell_model::json::{Json, Raw};
+use boswell_model::json::{Json, Raw, write_string};
 use boswell_model::{Context, Message, Result};
 use boswell_store::Session;
 use clap::Args;
@@ -64,22 +64,40 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
 
 fn print(message: Message, entry: Option<String>, joined: Vec<String>, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "message")
-                .with("role", message.role)
-                .with("content", Json::Array(message.content))
-                .with("entry", entry)
-                .with_some("joined", Some(joined).filter(|joined| !joined.is_empty()))
-                .with_some("native", message.native),
-        );
+        return out.written(|line| write_message(&message, entry.as_deref(), &joined, line));
     }
     out.line(&out.paint(Style::Strong, &escape(&message.role)))?;
     for part in &message.content {
         out.line(&escape(&plain(part)))?;
     }
     out.line("")
+}
+
+/// The line of a message. Written piece by piece: there may be thousands of them, and most are long.
+fn write_message(message: &Message, entry: Option<&str>, joined: &[String], line: &mut Vec<u8>) {
+    line.extend_from_slice(b"{\"v\":1,\"type\":\"message\",\"role\":");
+    write_string(message.role.as_bytes(), line);
+    line.extend_from_slice(b",\"content\":[");
+    for (at, part) in message.content.iter().enumerate() {
+        if at > 0 {
+            line.push(b',');
+        }
+        part.write(line);
+    }
+    line.extend_from_slice(b"],\"entry\":");
+    match entry {
+        Some(entry) => write_string(entry.as_bytes(), line),
+        None => line.extend_from_slice(b"null"),
+    }
+    if !joined.is_empty() {
+        line.extend_from_slice(b",\"joined\":");
+        Json::from(joined.to_vec()).write(line);
+    }
+    if let Some(native) = &message.native {
+        line.extend_from_slice(b",\"native\":");
+        native.write(line);
+    }
+    line.push(b'}');
 }
 
 /// The text of a part, or its JSON if it is something else.

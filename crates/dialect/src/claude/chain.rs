@@ -116,8 +116,12 @@ impl<'a> Chain<'a> {
 
     /// Opens every circle at its first line, which then hangs below the line before, like one without a parent.
     fn break_circles(&mut self) {
-        let circles = |up: &[u32]| Tree::build(up.iter().map(|up| some(Some(up)))).cycles().to_vec();
-        for slot in circles(&self.up) {
+        let circles = |up: &[u32]| Tree::circles(up.iter().map(|up| some(Some(up))));
+        let found = circles(&self.up);
+        if found.is_empty() {
+            return;
+        }
+        for slot in found {
             let before = self.bridge(slot).map_or(NONE, |slot| slot.0);
             set(&mut self.up, slot, before);
         }
@@ -195,7 +199,8 @@ impl<'a> Chain<'a> {
     }
 }
 
-fn places(log: &Log) -> Vec<u32> {
+/// The line that counts for each name; of several the last.
+pub(super) fn places(log: &Log) -> Vec<u32> {
     let mut place = vec![NONE; log.names.len()];
     for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
         if let Some(last) = head.id.and_then(|id| place.get_mut(id.index())) {
@@ -211,6 +216,7 @@ fn set(list: &mut [u32], slot: Slot, value: u32) {
     }
 }
 
-fn some(slot: Option<&u32>) -> Option<Slot> {
+/// The line at a place, if there is one.
+pub(super) fn some(slot: Option<&u32>) -> Option<Slot> {
     slot.filter(|s| **s != NONE).map(|s| Slot(*s))
 }

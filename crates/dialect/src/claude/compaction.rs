@@ -31,12 +31,13 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
 pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept>> {
     let named = view.with_object(boundary, |object| object.get("compactMetadata").and_then(|meta| named(meta)))?;
     let Some(Some(named)) = named else { return Ok(None) };
-    let chain = Chain::of(view.log, None);
-    let find = |id: &str| view.log.names.find(id).and_then(|name| chain.line(name)).filter(|slot| *slot < boundary);
+    let places = chain::places(view.log);
+    let line = |name: Name| chain::some(places.get(name.index()));
+    let find = |id: &str| view.log.names.find(id).and_then(line).filter(|slot| *slot < boundary);
     let slots = match &named.what {
         What::List(ids) => ids.iter().map(|id| find(id)).collect::<Option<Vec<_>>>(),
         What::Segment { head, tail } => find(head).zip(find(tail)).and_then(|(head, tail)| {
-            let path = chain.path(tail);
+            let path = Chain::of(view.log, None).path(tail);
             let start = path.iter().position(|slot| *slot == head)?;
             path.get(start..).map(<[Slot]>::to_vec)
         }),

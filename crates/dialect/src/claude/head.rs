@@ -1,7 +1,9 @@
 //! The head of a line: which kind it is and how it hangs together with others.
 
+use std::borrow::Cow;
+
 use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Names};
+use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
 
 /// The members that a head is made of, found in one pass: this runs for every line of every file.
 #[derive(Default)]
@@ -24,23 +26,31 @@ impl<'a> Fields<'a> {
     fn of(object: &Object<'a>) -> Self {
         let mut fields = Fields::default();
         for (key, value) in object.members() {
-            match key.to_wtf8().as_ref() {
-                b"type" => fields.word = Some(value),
-                b"uuid" => fields.uuid = Some(value),
-                b"parentUuid" => fields.parent = Some(value),
-                b"logicalParentUuid" => fields.logical_parent = Some(value),
-                b"subtype" => fields.subtype = Some(value),
-                b"message" => fields.message = Some(Message::of(value)),
-                b"timestamp" => fields.timestamp = Some(value),
-                b"isSidechain" => fields.sidechain = value.bool() == Some(true),
-                b"isMeta" => fields.meta = value.bool() == Some(true),
-                b"isCompactSummary" => fields.summary = value.bool() == Some(true),
-                b"isVisibleInTranscriptOnly" => fields.transcript_only = value.bool() == Some(true),
-                b"isApiErrorMessage" => fields.api_error = value.bool() == Some(true),
-                _ => {}
+            if !fields.take(key.escaped(), value) && !key.is_plain() {
+                fields.take(&key.to_wtf8(), value);
             }
         }
         fields
+    }
+
+    /// Takes a member; false if it is none of these.
+    fn take(&mut self, key: &[u8], value: Raw<'a>) -> bool {
+        match key {
+            b"type" => self.word = Some(value),
+            b"uuid" => self.uuid = Some(value),
+            b"parentUuid" => self.parent = Some(value),
+            b"logicalParentUuid" => self.logical_parent = Some(value),
+            b"subtype" => self.subtype = Some(value),
+            b"message" => self.message = Some(Message::of(value)),
+            b"timestamp" => self.timestamp = Some(value),
+            b"isSidechain" => self.sidechain = value.bool() == Some(true),
+            b"isMeta" => self.meta = value.bool() == Some(true),
+            b"isCompactSummary" => self.summary = value.bool() == Some(true),
+            b"isVisibleInTranscriptOnly" => self.transcript_only = value.bool() == Some(true),
+            b"isApiErrorMessage" => self.api_error = value.bool() == Some(true),
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -55,10 +65,10 @@ impl<'a> Message<'a> {
     fn of(message: Raw<'a>) -> Self {
         let mut found = Message::default();
         for (key, value) in message.members() {
-            match key.to_wtf8().as_ref() {
-                b"id" => found.id = Some(value),
-                b"content" => found.content = Some(value),
-                _ => {}
+            if key.is("id") {
+                found.id = Some(value);
+            } else if key.is("content") {
+                found.content = Some(value);
             }
         }
         found
@@ -82,8 +92,12 @@ impl<'a> Message<'a> {
 /// Fills in the head of a line.
 pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     let fields = Fields::of(object);
-    let word = fields.word.and_then(|w| w.text()).unwrap_or_default();
-    head.word = (!word.is_empty()).then(|| names.intern(&word)).flatten();
+    head.word = name_of(fields.word, names);
+    let word = match head.word {
+        Some(word) => Cow::Borrowed(names.text(word)),
+        None => fields.word.and_then(|w| w.text()).unwrap_or_default(),
+    };
+    let is_of_chain = is_chain_word(&word);
     head.time = fields.timestamp.and_then(|t| t.text()).and_then(|t| Instant::parse(&t)).map(Into::into);
     head.kind = kind(&word, &fields);
     head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
@@ -96,17 +110,27 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     if head.kind == EntryKind::Assistant {
         group(&fields, head, names);
     }
-    if let Some(uuid) = fields.uuid.and_then(|u| u.text()).filter(|u| !u.is_empty()) {
-        head.id = names.intern(&uuid);
+    if fields.uuid.is_some_and(says_something) {
+        head.id = name_of(fields.uuid, names);
         let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
         let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
-        head.flags.set_if(is_chain_word(&word) && is_whole, Flags::CHAIN);
+        head.flags.set_if(is_of_chain && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
     // A compaction starts a new root on disk; its logical parent is the line that came before. In a branch that the client
     // made a session of its own it has a real parent, and the logical one may come after it.
     let parent = if head.kind == EntryKind::Compaction { parent.or(fields.logical_parent) } else { parent };
-    head.parent = parent.and_then(|p| p.text()).and_then(|p| names.intern(&p));
+    head.parent = parent.and_then(|p| p.string()).and_then(|p| names.intern_token(p));
+}
+
+/// The name that a string gives, if it is not empty.
+fn name_of(value: Option<Raw<'_>>, names: &mut Names) -> Option<Name> {
+    value.filter(|value| says_something(*value)).and_then(|value| value.string()).and_then(|s| names.intern_token(s))
+}
+
+/// Whether a value is a string that is not empty.
+fn says_something(value: Raw<'_>) -> bool {
+    value.string().is_some_and(|text| !text.escaped().is_empty())
 }
 
 /// Whether lines of this type link into the chain in every version of the client.
@@ -116,9 +140,8 @@ pub(super) fn is_chain_word(word: &str) -> bool {
 
 /// The first line of an API message is marked: messages are counted there.
 fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Names) {
-    let id = fields.message.and_then(|m| m.id).and_then(|id| id.text()).filter(|id| !id.is_empty());
     let known = names.len();
-    head.group = id.and_then(|id| names.intern(&id));
+    head.group = name_of(fields.message.and_then(|m| m.id), names);
     let seen = head.group.is_some() && names.len() == known;
     head.flags.set_if(!seen, Flags::OWN);
 }

@@ -9,7 +9,11 @@
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
 mod build;
+mod mould;
+mod object;
+mod outline;
 mod print;
+mod printable;
 mod quotes;
 mod raw;
 mod scan;
@@ -18,10 +22,13 @@ mod splice;
 mod string;
 
 pub use build::{Json, number_text, write_string};
+pub use object::{Member, Object};
+use outline::Outline;
 pub use print::{Print, Printer, print_object};
-pub use quotes::Quotes;
+pub use printable::is_printable;
+use quotes::Quotes;
 pub use raw::{Items, Kind, Members, Raw};
-pub use scan::{Fault, FaultKind, Member, Object, scan_indexed, scan_object, value_end};
+pub use scan::{Fault, FaultKind, scan_object, value_end};
 pub use scanned::Scanned;
 pub use splice::{insert_member, remove_member, set_member};
 pub use string::Str;

@@ -4,38 +4,41 @@
 //! looks at sixty-four bytes at a time and keeps one bit for each quote that no backslash escapes. It also checks what
 //! strings may hold; on a line that fails, the scanner goes byte by byte and says where and why.
 
-use wide::u8x16;
+use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
 /// Quotes of one line that are not escaped, a bit each.
 #[derive(Debug, Default)]
-pub struct Quotes {
+pub(super) struct Quotes {
     words: Vec<u64>,
+    ascii: bool,
 }
 
 impl Quotes {
     /// Indexes a line. False if it holds a control character or a backslash that starts no escape: then it must be scanned
     /// byte by byte.
-    pub fn index(&mut self, line: &[u8]) -> bool {
+    pub(super) fn index(&mut self, line: &[u8]) -> bool {
         self.words.clear();
         self.words.reserve(line.len() / 64 + 1);
-        let mut carry = 0;
-        let mut controls = u8x16::splat(0);
-        let (blocks, rest) = line.as_chunks::<64>();
-        for (number, block) in blocks.iter().enumerate() {
-            if !self.block(block, line, number * 64, &mut carry, &mut controls) {
-                return false;
-            }
-        }
-        if !rest.is_empty() {
-            let mut last = [b' '; 64];
-            if let Some(start) = last.get_mut(..rest.len()) {
-                start.copy_from_slice(rest);
-            }
-            if !self.block(&last, line, blocks.len() * 64, &mut carry, &mut controls) {
-                return false;
-            }
-        }
-        controls.to_bitmask() == 0
+        let seen = dispatch!(Level::new(), simd => look(simd, line, &mut self.words));
+        self.ascii = seen.ascii;
+        seen.sound
+    }
+
+    /// Whether the line that was indexed is ASCII.
+    pub(super) fn is_ascii(&self) -> bool {
+        self.ascii
+    }
+
+    /// A word for every sixty-four bytes.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// All of them in order, from those at or after `from`.
+    pub(super) fn sweep(&self, from: usize) -> Sweep<'_> {
+        let words = self.words.get(from / 64..).unwrap_or(&[]);
+        let (word, words) = words.split_first().map_or((0, words), |(word, rest)| (*word, rest));
+        Sweep { words, base: from / 64 * 64, word: word & (u64::MAX << (from % 64)) }
     }
 
     /// The first quote at or after `from` that is not escaped.
@@ -49,30 +52,94 @@ impl Quotes {
         }
         Some(number * 64 + word.trailing_zeros() as usize)
     }
+}
 
-    #[inline]
-    fn block(&mut self, block: &[u8; 64], line: &[u8], at: usize, carry: &mut u64, controls: &mut u8x16) -> bool {
-        let (mut quotes, mut slashes, mut breaks) = (0, 0, 0);
-        let (quote, slash, last_control) = (u8x16::splat(b'"'), u8x16::splat(b'\\'), u8x16::splat(0x1F));
-        let (newline, tab) = (u8x16::splat(b'n'), u8x16::splat(b't'));
-        let (lanes, _) = block.as_chunks::<16>();
-        for (i, lane) in lanes.iter().enumerate() {
-            let bytes = u8x16::new(*lane);
-            quotes |= u64::from(bytes.simd_eq(quote).to_bitmask()) << (16 * i);
-            slashes |= u64::from(bytes.simd_eq(slash).to_bitmask()) << (16 * i);
-            breaks |= u64::from((bytes.simd_eq(newline) | bytes.simd_eq(tab)).to_bitmask()) << (16 * i);
-            *controls |= bytes.min(last_control).simd_eq(bytes);
+/// Goes from quote to quote.
+pub(super) struct Sweep<'q> {
+    words: &'q [u64],
+    /// Where the word begins in the line.
+    base: usize,
+    word: u64,
+}
+
+impl Sweep<'_> {
+    /// The next quote.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<usize> {
+        if self.word == 0 {
+            // A long text has many words without a quote.
+            let without = self.words.iter().position(|word| *word != 0)?;
+            let (word, words) = self.words.get(without..)?.split_first()?;
+            (self.word, self.words) = (*word, words);
+            self.base += 64 * (without + 1);
         }
-        let escaped = escaped(slashes, carry);
-        self.words.push(quotes & !escaped);
+        let place = self.base + self.word.trailing_zeros() as usize;
+        self.word &= self.word - 1;
+        Some(place)
+    }
+}
+
+/// What was seen of a line besides its quotes.
+struct Seen {
+    /// Whether everything in it may stand in a string.
+    sound: bool,
+    ascii: bool,
+}
+
+/// Leaves a word for every sixty-four bytes of the line.
+#[inline(always)]
+fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
+    let mut eye = Eye { simd, line, carry: 0, controls: 0, sound: true, all: u8x64::splat(simd, 0) };
+    let (blocks, rest) = line.as_chunks::<64>();
+    for (number, block) in blocks.iter().enumerate() {
+        words.push(eye.block(block, number * 64));
+    }
+    if !rest.is_empty() {
+        let mut last = [b' '; 64];
+        if let Some(start) = last.get_mut(..rest.len()) {
+            start.copy_from_slice(rest);
+        }
+        words.push(eye.block(&last, blocks.len() * 64));
+    }
+    let high = eye.all.simd_ge(u8x64::splat(simd, 0x80)).to_bitmask();
+    Seen { sound: eye.sound && eye.controls == 0, ascii: high == 0 }
+}
+
+/// Looks at sixty-four bytes after the other.
+struct Eye<'l, S: Simd> {
+    simd: S,
+    line: &'l [u8],
+    /// Whether the last backslash of the block before escapes the first byte of the next.
+    carry: u64,
+    controls: u64,
+    sound: bool,
+    /// Every byte so far, one on top of the other.
+    all: u8x64<S>,
+}
+
+impl<S: Simd> Eye<'_, S> {
+    /// The quotes of the block at `at` that are not escaped.
+    #[inline(always)]
+    fn block(&mut self, block: &[u8; 64], at: usize) -> u64 {
+        let bytes = u8x64::simd_from(self.simd, *block);
+        let are = |byte: u8| bytes.simd_eq(u8x64::splat(self.simd, byte));
+        let (quotes, slashes) = (are(b'"').to_bitmask(), are(b'\\').to_bitmask());
+        let breaks = (are(b'n') | are(b't')).to_bitmask();
+        self.controls |= bytes.simd_lt(u8x64::splat(self.simd, 0x20)).to_bitmask();
+        self.all = self.all | bytes;
+        let escaped = escaped(slashes, &mut self.carry);
         // Nearly all escapes are of these four; only the others are looked at one by one.
         let rare = escaped & !(quotes | slashes | breaks);
-        rare == 0 || escapes_are_sound(rare, line, at)
+        if rare != 0 {
+            self.sound &= escapes_are_sound(rare, self.line, at);
+        }
+        quotes & !escaped
     }
 }
 
 /// Bits of characters that a backslash escapes. A run of backslashes escapes what follows it if it is of odd length; runs
 /// are told apart by adding their first bit, which carries through to their end.
+#[inline(always)]
 fn escaped(slashes: u64, carry: &mut u64) -> u64 {
     if slashes == 0 {
         return std::mem::take(carry);
@@ -86,6 +153,7 @@ fn escaped(slashes: u64, carry: &mut u64) -> u64 {
     (EVEN ^ (even_runs << 1)) & follows
 }
 
+#[cold]
 fn escapes_are_sound(mut escaped: u64, line: &[u8], at: usize) -> bool {
     while escaped != 0 {
         let place = at + escaped.trailing_zeros() as usize;
@@ -134,9 +202,19 @@ mod tests {
 
     fn indexed(line: &[u8]) -> Option<Vec<usize>> {
         let mut quotes = Quotes::default();
-        if !quotes.index(line) {
+        let sound = quotes.index(line);
+        // What every machine can do must give the same as what this one can.
+        let mut words = Vec::new();
+        let seen = dispatch!(Level::baseline(), simd => look(simd, line, &mut words));
+        assert_eq!((seen.sound, seen.ascii, &words), (sound, quotes.is_ascii(), &quotes.words));
+        assert_eq!(seen.ascii, line.is_ascii());
+        if !sound {
             return None;
         }
+        let mut swept = quotes.sweep(0);
+        assert!(
+            std::iter::from_fn(|| swept.next()).eq(std::iter::successors(quotes.next(0), |at| quotes.next(at + 1)))
+        );
         let mut found = Vec::new();
         let mut from = 0;
         while let Some(at) = quotes.next(from) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::{Quotes, Str};
+use super::{Member, Outline, Str};
 
 /// The bytes of one JSON value.
 ///
@@ -12,14 +12,16 @@ use super::{Quotes, Str};
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a> {
     bytes: &'a [u8],
-    index: Option<Index<'a>>,
+    place: Option<Place<'a>>,
 }
 
-/// The quotes of the record that a value stands in, and where in it the value begins.
+/// The outline of the record that a value stands in, and where in it the value begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Index<'a> {
-    pub(super) quotes: &'a Quotes,
+pub(super) struct Place<'a> {
+    pub(super) outline: &'a Outline,
     pub(super) at: usize,
+    /// Whether it is a member of the record itself: then its own members were noted too.
+    pub(super) is_member: bool,
 }
 
 /// What sort of value it is.
@@ -42,12 +44,12 @@ pub enum Kind {
 impl<'a> Raw<'a> {
     /// Takes bytes that the scanner accepted, without white space around them.
     pub fn trusted(bytes: &'a [u8]) -> Self {
-        Raw { bytes, index: None }
+        Raw { bytes, place: None }
     }
 
-    /// The same, with the index that was made while it was scanned.
-    pub(super) fn indexed(bytes: &'a [u8], index: Option<Index<'a>>) -> Self {
-        Raw { bytes, index }
+    /// The same, with the outline that was made while it was scanned.
+    pub(super) fn outlined(bytes: &'a [u8], place: Option<Place<'a>>) -> Self {
+        Raw { bytes, place }
     }
 
     /// Checks that `bytes` are one value, white space around it allowed.
@@ -146,7 +148,21 @@ impl<'a> Raw<'a> {
 
     /// The members in file order; none if it is not an object.
     pub fn members(&self) -> Members<'a> {
-        Members { walk: Walk::into(*self, b'{') }
+        let noted = self.place.filter(|place| place.is_member && self.kind() == Kind::Object);
+        let noted = noted.and_then(|place| place.outline.inner_of(place.at, place.at + self.bytes.len()));
+        let steps = match noted {
+            Some(noted) => Steps::Noted(*self, noted.iter()),
+            None => Steps::Walk(Walk::into(*self, b'{')),
+        };
+        Members { steps }
+    }
+
+    fn noted(&self, member: &Member) -> Option<(Str<'a>, Raw<'a>)> {
+        let place = self.place?;
+        let piece = |from: usize, to: usize| self.bytes.get(from.checked_sub(place.at)?..to.checked_sub(place.at)?);
+        let key = piece(member.key_start, member.key_end)?;
+        let place = Place { at: member.start, is_member: false, ..place };
+        Some((Str::trusted(key), Raw::outlined(piece(member.start, member.end)?, Some(place))))
     }
 
     /// The items in order; none if it is not an array.
@@ -158,18 +174,30 @@ impl<'a> Raw<'a> {
 /// The members of an object.
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
-    walk: Walk<'a>,
+    steps: Steps<'a>,
+}
+
+/// How one comes from member to member.
+#[derive(Debug, Clone)]
+enum Steps<'a> {
+    Walk(Walk<'a>),
+    /// By the places that were noted while the record was scanned.
+    Noted(Raw<'a>, std::slice::Iter<'a, Member>),
 }
 
 impl<'a> Iterator for Members<'a> {
     type Item = (Str<'a>, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let key = self.walk.value()?;
+        let walk = match &mut self.steps {
+            Steps::Walk(walk) => walk,
+            Steps::Noted(object, noted) => return object.noted(noted.next()?),
+        };
+        let key = walk.value()?;
         if key.bytes.first() != Some(&b'"') {
             return None;
         }
-        let value = self.walk.value()?;
+        let value = walk.value()?;
         Some((Str::trusted(key.bytes), value))
     }
 }
@@ -202,27 +230,26 @@ impl<'a> Walk<'a> {
     }
 
     fn value(&mut self) -> Option<Raw<'a>> {
-        let Raw { bytes, index } = self.container;
+        let Raw { bytes, place } = self.container;
         while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = bytes.get(self.at) {
             self.at += 1;
         }
         let start = self.at;
         let end = match bytes.get(start)? {
             b'}' | b']' => return None,
-            b'"' => skip_string(bytes, index, start),
-            b'{' | b'[' => skip_container(bytes, index, start),
+            b'"' => skip_string(bytes, place, start),
+            b'{' | b'[' => skip_container(bytes, place, start),
             _ => skip_plain(bytes, start),
         };
         self.at = end;
         let value = bytes.get(start..end).filter(|value| !value.is_empty())?;
-        Some(Raw::indexed(value, index.map(|index| Index { at: index.at + start, ..index })))
+        Some(Raw::outlined(value, place.map(|place| Place { at: place.at + start, is_member: false, ..place })))
     }
 }
 
-fn skip_string(bytes: &[u8], index: Option<Index<'_>>, start: usize) -> usize {
-    if let Some(index) = index {
-        let end = index.quotes.next(index.at + start + 1).map_or(usize::MAX, |quote| quote - index.at + 1);
-        return end.min(bytes.len());
+fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
+    if let Some(Place { outline, at, .. }) = place {
+        return outline.string_end(at + start).saturating_sub(at).min(bytes.len());
     }
     let mut at = start + 1;
     loop {
@@ -237,13 +264,16 @@ fn skip_string(bytes: &[u8], index: Option<Index<'_>>, start: usize) -> usize {
     }
 }
 
-fn skip_container(bytes: &[u8], index: Option<Index<'_>>, start: usize) -> usize {
+fn skip_container(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
+    if let Some(end) = place.and_then(|place| Some(place.outline.container_end(place.at + start)? - place.at)) {
+        return end.min(bytes.len());
+    }
     let mut depth = 0usize;
     let mut at = start;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => {
-                at = skip_string(bytes, index, at);
+                at = skip_string(bytes, place, at);
                 continue;
             }
             b'{' | b'[' => depth += 1,

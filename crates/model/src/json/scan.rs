@@ -5,8 +5,7 @@
 
 use memchr::memchr2;
 
-use super::raw::Index;
-use super::{Quotes, Raw, Str};
+use super::Member;
 
 /// Where and why a value is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,105 +45,72 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// One member of an object, as byte ranges into the record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    /// Start of the key token, at its opening quote.
-    pub key_start: usize,
-    /// End of the key token, after its closing quote.
-    pub key_end: usize,
-    /// Start of the value.
-    pub start: usize,
-    /// End of the value.
-    pub end: usize,
-}
-
-/// A scanned object: its bytes and the places of its own members.
-#[derive(Debug, Clone, Copy)]
-pub struct Object<'a> {
-    bytes: &'a [u8],
-    members: &'a [Member],
-    quotes: Option<&'a Quotes>,
-}
-
-impl<'a> Object<'a> {
-    /// Joins the bytes that were scanned with the members that [`scan_object`] found in them.
-    pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
-        Object { bytes, members, quotes: None }
-    }
-
-    /// The same for an object at the start of a line whose quotes were indexed.
-    pub fn indexed(bytes: &'a [u8], members: &'a [Member], quotes: &'a Quotes) -> Self {
-        Object { bytes, members, quotes: Some(quotes) }
-    }
-
-    /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
-    pub fn get(&self, key: &str) -> Option<Raw<'a>> {
-        self.members.iter().rev().find(|m| self.key(m).is(key)).map(|m| self.value(m))
-    }
-
-    /// The text of a string member.
-    pub fn text(&self, key: &str) -> Option<std::borrow::Cow<'a, str>> {
-        self.get(key)?.text()
-    }
-
-    /// The members in file order.
-    pub fn members(&self) -> impl Iterator<Item = (Str<'a>, Raw<'a>)> + use<'a> {
-        let this = *self;
-        self.members.iter().map(move |m| (this.key(m), this.value(m)))
-    }
-
-    /// The object as a value.
-    pub fn raw(&self) -> Raw<'a> {
-        Raw::indexed(self.bytes, self.quotes.map(|quotes| Index { quotes, at: 0 }))
-    }
-
-    fn key(&self, m: &Member) -> Str<'a> {
-        Str::trusted(self.bytes.get(m.key_start..m.key_end).unwrap_or(b"\"\""))
-    }
-
-    fn value(&self, m: &Member) -> Raw<'a> {
-        let index = self.quotes.map(|quotes| Index { quotes, at: m.start });
-        match self.bytes.get(m.start..m.end) {
-            Some(bytes) => Raw::indexed(bytes, index),
-            None => Raw::trusted(b"null"),
-        }
-    }
-}
-
 /// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and returns where it ends.
 pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
     members.clear();
     if bytes.first() != Some(&b'{') {
         return Err(Fault { at: 0, kind: FaultKind::Unexpected });
     }
-    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: None }.run()
-}
-
-/// The same for a line whose quotes were indexed: strings are skipped without looking into them.
-pub fn scan_indexed(bytes: &[u8], quotes: &Quotes, members: &mut Vec<Member>) -> Result<usize, Fault> {
-    members.clear();
-    if bytes.first() != Some(&b'{') {
-        return Err(Fault { at: 0, kind: FaultKind::Unexpected });
-    }
-    Scanner { bytes, at: 0, open: Containers::default(), members: Some(members), quotes: Some(quotes) }.run()
+    scan(bytes, Start::default(), Some(members), &mut Bytewise)
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    Scanner { bytes, at, open: Containers::default(), members: None, quotes: None }.run()
+    scan(bytes, Start { at, ..Start::default() }, None, &mut Bytewise)
+}
+
+/// Goes on from `start`: finds the end of the value, and the places of its members if they are asked for.
+#[inline(always)]
+pub(super) fn scan<G: Guide>(
+    bytes: &[u8],
+    start: Start,
+    members: Option<&mut Vec<Member>>,
+    guide: &mut G,
+) -> Result<usize, Fault> {
+    let Start { at, open, own, inner, .. } = start;
+    Scanner { bytes, at, open, own, inner, members, guide }.run()
+}
+
+/// Where the scanner starts: before a value.
+#[derive(Default)]
+pub(super) struct Start {
+    /// Where the value begins.
+    pub(super) at: usize,
+    /// What it stands in.
+    pub(super) open: Containers,
+    /// The innermost of those, by its number in the line.
+    pub(super) around: u32,
+    /// The member of the outermost object that it is, or stands in.
+    pub(super) own: Member,
+    /// The same of an object that is itself such a member.
+    pub(super) inner: Member,
+}
+
+/// Knows where strings end, and may take note of containers.
+pub(super) trait Guide {
+    /// The index after the string whose opening quote is at `at`. Asked for every string, in order.
+    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Fault>;
+
+    /// A container begins.
+    fn opened(&mut self, _at: usize) {}
+
+    /// The container that was opened last and is still open ends before `_end`.
+    fn closed(&mut self, _end: usize) {}
+
+    /// A member of an object ends that is itself a member of the outermost one.
+    fn inner(&mut self, _member: Member) {}
 }
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
 #[derive(Default)]
-struct Containers {
+pub(super) struct Containers {
     depth: usize,
     top: u64,
     below: Vec<u64>,
 }
 
 impl Containers {
-    fn push(&mut self, object: bool) {
+    pub(super) fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.below.push(self.top);
             self.top = 0;
@@ -166,86 +132,64 @@ impl Containers {
     }
 }
 
-struct Scanner<'b, 'm> {
+struct Scanner<'b, 'm, G> {
     bytes: &'b [u8],
     at: usize,
     open: Containers,
+    /// The member of the outermost object that is being read.
+    own: Member,
+    /// The same of an object that is itself such a member.
+    inner: Member,
     members: Option<&'m mut Vec<Member>>,
-    quotes: Option<&'m Quotes>,
+    guide: &'m mut G,
 }
 
-impl Scanner<'_, '_> {
+impl<G: Guide> Scanner<'_, '_, G> {
+    #[inline(always)]
     fn run(mut self) -> Result<usize, Fault> {
-        let mut own_key = (0, 0);
-        let mut own_value = 0;
         loop {
             // A value starts here. Containers open and go on with their first child; the rest ends at once.
-            let opened = match self.peek()? {
+            match self.peek()? {
+                b'"' => self.string()?,
                 b'{' => {
-                    self.at += 1;
-                    self.open.push(true);
-                    self.space();
-                    if self.peek()? == b'}' {
-                        false
-                    } else {
-                        let key = self.key()?;
-                        if self.open.depth == 1 {
-                            own_key = key;
-                            own_value = self.at;
-                        }
-                        true
+                    self.open(true);
+                    if self.visible()? != b'}' {
+                        self.key()?;
+                        continue;
                     }
+                    self.close();
                 }
                 b'[' => {
-                    self.at += 1;
-                    self.open.push(false);
-                    self.space();
-                    self.peek()? != b']'
+                    self.open(false);
+                    if self.visible()? != b']' {
+                        continue;
+                    }
+                    self.close();
                 }
-                b'"' => {
-                    self.string()?;
-                    false
-                }
-                b'-' | b'0'..=b'9' => {
-                    self.number()?;
-                    false
-                }
+                b'-' | b'0'..=b'9' => self.number()?,
                 b't' => self.word(b"true")?,
                 b'f' => self.word(b"false")?,
                 b'n' => self.word(b"null")?,
                 _ => return Err(self.fault(FaultKind::Unexpected)),
-            };
-            if opened {
-                continue;
             }
-            // A value ended, or an empty container is about to close: close all that closes here.
+            // A value ended: close all that closes here.
             loop {
                 if self.open.depth == 0 {
                     return Ok(self.at);
                 }
-                if self.open.depth == 1 && self.open.in_object() && own_value > 0 {
-                    self.note(own_key, own_value);
-                    own_value = 0;
+                if self.open.depth <= 2 && self.open.in_object() {
+                    self.note();
                 }
-                self.space();
-                match (self.peek()?, self.open.in_object()) {
-                    (b'}', true) | (b']', false) => {
-                        self.at += 1;
-                        self.open.pop();
-                    }
+                match (self.visible()?, self.open.in_object()) {
                     (b',', true) => {
                         self.at += 1;
-                        self.space();
-                        let key = self.key()?;
-                        if self.open.depth == 1 {
-                            own_key = key;
-                            own_value = self.at;
-                        }
+                        self.key()?;
                         break;
                     }
+                    (b'}', true) | (b']', false) => self.close(),
                     (b',', false) => {
                         self.at += 1;
-                        self.space();
+                        self.visible()?;
                         break;
                     }
                     _ => return Err(self.fault(FaultKind::Unexpected)),
@@ -254,10 +198,27 @@ impl Scanner<'_, '_> {
         }
     }
 
-    fn note(&mut self, key: (usize, usize), start: usize) {
+    #[inline(always)]
+    fn open(&mut self, object: bool) {
+        self.guide.opened(self.at);
+        self.at += 1;
+        self.open.push(object);
+    }
+
+    #[inline(always)]
+    fn close(&mut self) {
+        self.at += 1;
+        self.open.pop();
+        self.guide.closed(self.at);
+    }
+
+    #[inline(always)]
+    fn note(&mut self) {
         let end = self.at;
-        if let Some(members) = self.members.as_deref_mut() {
-            members.push(Member { key_start: key.0, key_end: key.1, start, end });
+        if self.open.depth == 2 {
+            self.guide.inner(Member { end, ..self.inner });
+        } else if let Some(members) = self.members.as_deref_mut() {
+            members.push(Member { end, ..self.own });
         }
     }
 
@@ -269,30 +230,47 @@ impl Scanner<'_, '_> {
         Fault { at: self.at, kind }
     }
 
-    fn space(&mut self) {
+    /// The next byte that is no white space.
+    #[inline(always)]
+    fn visible(&mut self) -> Result<u8, Fault> {
+        match self.peek()? {
+            byte if byte > b' ' => Ok(byte),
+            _ => self.visible_after_space(),
+        }
+    }
+
+    #[cold]
+    fn visible_after_space(&mut self) -> Result<u8, Fault> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
             self.at += 1;
         }
+        self.peek()
     }
 
-    /// A key, its colon, and the white space up to the value.
-    fn key(&mut self) -> Result<(usize, usize), Fault> {
-        if self.peek()? != b'"' {
+    /// A key, its colon, and the white space around them.
+    #[inline(always)]
+    fn key(&mut self) -> Result<(), Fault> {
+        if self.visible()? != b'"' {
             return Err(self.fault(FaultKind::Unexpected));
         }
-        let start = self.at;
+        let key_start = self.at;
         self.string()?;
-        let end = self.at;
-        self.space();
-        if self.peek()? != b':' {
+        let key_end = self.at;
+        if self.visible()? != b':' {
             return Err(self.fault(FaultKind::Unexpected));
         }
         self.at += 1;
-        self.space();
-        Ok((start, end))
+        self.visible()?;
+        let member = Member { key_start, key_end, start: self.at, end: self.at };
+        match self.open.depth {
+            1 => self.own = member,
+            2 => self.inner = member,
+            _ => {}
+        }
+        Ok(())
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<bool, Fault> {
+    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
         for (i, want) in word.iter().enumerate() {
             match self.bytes.get(self.at + i) {
                 Some(found) if found == want => {}
@@ -301,64 +279,13 @@ impl Scanner<'_, '_> {
             }
         }
         self.at += word.len();
-        Ok(false)
-    }
-
-    #[inline]
-    fn string(&mut self) -> Result<(), Fault> {
-        let Some(quotes) = self.quotes else { return self.string_bytewise() };
-        let end = quotes.next(self.at + 1).ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })?;
-        self.at = end + 1;
         Ok(())
     }
 
-    fn string_bytewise(&mut self) -> Result<(), Fault> {
-        let start = self.at + 1;
-        let mut at = start;
-        loop {
-            let Some(step) = self.bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
-                return Err(self
-                    .control(start, self.bytes.len())
-                    .unwrap_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }));
-            };
-            at += step;
-            if self.bytes.get(at) == Some(&b'"') {
-                if let Some(fault) = self.control(start, at) {
-                    return Err(fault);
-                }
-                self.at = at + 1;
-                return Ok(());
-            }
-            at = self.escape(at)?;
-        }
-    }
-
-    /// Checks the escape whose backslash is at `at`; returns the index after it.
-    fn escape(&self, at: usize) -> Result<usize, Fault> {
-        match self.bytes.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-            Some(b'u') => {
-                for i in at + 2..at + 6 {
-                    match self.bytes.get(i) {
-                        Some(byte) if byte.is_ascii_hexdigit() => {}
-                        Some(_) => return Err(Fault { at: i, kind: FaultKind::Escape }),
-                        None => return Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
-                    }
-                }
-                Ok(at + 6)
-            }
-            Some(_) => Err(Fault { at, kind: FaultKind::Escape }),
-            None => Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
-        }
-    }
-
-    fn control(&self, start: usize, end: usize) -> Option<Fault> {
-        let text = self.bytes.get(start..end)?;
-        // Written as a fold so that it compiles to wide compares; the search below runs only on broken input.
-        if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
-            return None;
-        }
-        text.iter().position(|b| *b < 0x20).map(|i| Fault { at: start + i, kind: FaultKind::Control })
+    #[inline(always)]
+    fn string(&mut self) -> Result<(), Fault> {
+        self.at = self.guide.string_end(self.bytes, self.at)?;
+        Ok(())
     }
 
     fn number(&mut self) -> Result<(), Fault> {
@@ -400,10 +327,63 @@ impl Scanner<'_, '_> {
     }
 }
 
+/// Looks at every byte of a string.
+struct Bytewise;
+
+impl Guide for Bytewise {
+    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Fault> {
+        let start = at + 1;
+        let mut at = start;
+        loop {
+            let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
+                let fault = Fault { at: bytes.len(), kind: FaultKind::Truncated };
+                return Err(control(bytes, start, bytes.len()).unwrap_or(fault));
+            };
+            at += step;
+            if bytes.get(at) == Some(&b'"') {
+                return match control(bytes, start, at) {
+                    Some(fault) => Err(fault),
+                    None => Ok(at + 1),
+                };
+            }
+            at = escape(bytes, at)?;
+        }
+    }
+}
+
+/// Checks the escape whose backslash is at `at`; returns the index after it.
+fn escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => {
+            for i in at + 2..at + 6 {
+                match bytes.get(i) {
+                    Some(byte) if byte.is_ascii_hexdigit() => {}
+                    Some(_) => return Err(Fault { at: i, kind: FaultKind::Escape }),
+                    None => return Err(Fault { at: bytes.len(), kind: FaultKind::Truncated }),
+                }
+            }
+            Ok(at + 6)
+        }
+        Some(_) => Err(Fault { at, kind: FaultKind::Escape }),
+        None => Err(Fault { at: bytes.len(), kind: FaultKind::Truncated }),
+    }
+}
+
+fn control(bytes: &[u8], start: usize, end: usize) -> Option<Fault> {
+    let text = bytes.get(start..end)?;
+    // Written as a fold so that it compiles to wide compares; the search below runs only on broken input.
+    if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
+        return None;
+    }
+    text.iter().position(|b| *b < 0x20).map(|i| Fault { at: start + i, kind: FaultKind::Control })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Object;
     use super::*;
 
     fn members_of(text: &str) -> Vec<(String, String)> {

@@ -1,9 +1,9 @@
-//! Scans objects, with an index of their quotes where that pays.
+//! Scans objects, with an outline of them where that pays.
 
-use super::{Fault, Member, Object, Quotes, scan_indexed, scan_object};
+use super::{Fault, Member, Object, Outline, scan_object};
 
-/// Shorter lines are scanned as fast without an index.
-const WORTH_AN_INDEX: usize = 192;
+/// Shorter lines are scanned as fast without an outline.
+const WORTH_AN_OUTLINE: usize = 192;
 
 /// How many members an entry has, about: a list that grows step by step is copied at every step.
 const USUAL_MEMBERS: usize = 16;
@@ -12,21 +12,21 @@ const USUAL_MEMBERS: usize = 16;
 #[derive(Debug, Default)]
 pub struct Scanned {
     members: Vec<Member>,
-    quotes: Quotes,
-    indexed: bool,
+    outline: Outline,
+    outlined: bool,
     end: usize,
 }
 
 impl Scanned {
     /// Scans the object that starts at `bytes[0]` and gives where it ends.
     ///
-    /// The index is made of all of `bytes`, so nothing much should stand behind the object.
+    /// The outline is made of all of `bytes`, so nothing much should stand behind the object.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         self.members.clear();
         self.members.reserve(USUAL_MEMBERS);
-        self.indexed = bytes.len() >= WORTH_AN_INDEX && self.quotes.index(bytes);
-        let end = if self.indexed {
-            scan_indexed(bytes, &self.quotes, &mut self.members)
+        self.outlined = bytes.len() >= WORTH_AN_OUTLINE && bytes.first() == Some(&b'{') && self.outline.begin(bytes);
+        let end = if self.outlined {
+            self.outline.scan(bytes, &mut self.members)
         } else {
             scan_object(bytes, &mut self.members)
         };
@@ -34,9 +34,9 @@ impl Scanned {
         end
     }
 
-    /// The same without an index.
+    /// The same without an outline.
     pub fn scan_plainly(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
-        self.indexed = false;
+        self.outlined = false;
         let end = scan_object(bytes, &mut self.members);
         self.end = *end.as_ref().unwrap_or(&0);
         end
@@ -45,8 +45,8 @@ impl Scanned {
     /// The object that was scanned last, in the bytes that it was scanned in.
     pub fn object<'a>(&'a self, bytes: &'a [u8]) -> Object<'a> {
         let bytes = bytes.get(..self.end).unwrap_or(bytes);
-        if self.indexed {
-            Object::indexed(bytes, &self.members, &self.quotes)
+        if self.outlined {
+            Object::outlined(bytes, &self.members, &self.outline)
         } else {
             Object::new(bytes, &self.members)
         }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_changes_nothing_of_what_is_found() {
+    fn an_outline_changes_nothing_of_what_is_found() {
         let long = "a\\\"b\\u00e9 会话 ".repeat(40);
         let text =
             format!(r#"{{"type":"message","message":{{"content":[{{"text":"{long}"}},"}}"],"n":1}},"id":"x"}} tail"#);
@@ -77,7 +77,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_a_fault_with_and_without_index() {
+    fn an_object_of_very_many_members_has_all_of_them() {
+        for count in [1, 16_383, 16_384, 16_385, 40_000] {
+            let members: Vec<String> = (0..count).map(|n| format!("\"k{n}\":{n}")).collect();
+            let text = format!(
+                "{{\"first\":{{\"a\":\"{}\"}},\"many\":{{{}}},\"last\":{{}}}}",
+                "x".repeat(200),
+                members.join(",")
+            );
+            let mut scanned = Scanned::default();
+            scanned.scan(text.as_bytes()).unwrap();
+            let object = scanned.object(text.as_bytes());
+            let many = object.get("many").unwrap();
+            assert!(many.members().map(|(_, value)| value.i64()).eq((0..count).map(Some)), "{count}");
+            assert_eq!(object.get("first").unwrap().members().count(), 1);
+            assert_eq!(object.get("last").unwrap().members().count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_fault_with_and_without_outline() {
         for text in [
             "",
             "[1]",

@@ -23,16 +23,30 @@ impl<'a> Str<'a> {
     }
 
     /// Whether the string equals `text`.
+    #[inline]
     pub fn is(&self, text: &str) -> bool {
         let inner = self.escaped();
-        inner == text.as_bytes() && memchr(b'\\', inner).is_none()
-            || (memchr(b'\\', inner).is_some() && self.to_wtf8().as_ref() == text.as_bytes())
+        // Most differ in how they begin, which an escape may hide.
+        if inner.first() != text.as_bytes().first() && inner.first() != Some(&b'\\') {
+            return false;
+        }
+        // Nothing is as short escaped as it is plain.
+        if inner.len() <= text.len() {
+            return inner == text.as_bytes() && self.is_plain();
+        }
+        !self.is_plain() && self.to_wtf8().as_ref() == text.as_bytes()
+    }
+
+    /// Whether it holds no escapes: then what it says is what stands there.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        first_escape(self.escaped()).is_none()
     }
 
     /// The string as WTF-8: UTF-8, with lone surrogates as three bytes. Bytes that were not UTF-8 stay as they are.
     pub fn to_wtf8(&self) -> Cow<'a, [u8]> {
         let inner = self.escaped();
-        match memchr(b'\\', inner) {
+        match first_escape(inner) {
             None => Cow::Borrowed(inner),
             Some(first) => Cow::Owned(unescape(inner, first)),
         }
@@ -48,6 +62,22 @@ impl<'a> Str<'a> {
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|bad| lossy(bad.as_bytes()))),
         }
     }
+}
+
+/// Where the first backslash stands. Most strings are keys, words and ids: for those a call would take longer than looking.
+#[inline]
+fn first_escape(inner: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // A byte of the difference is zero where a backslash stands; subtracting borrows from it first.
+    let holds = |word: &[u8; 8]| {
+        let apart = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'\\'));
+        apart.wrapping_sub(ONES) & !apart & (ONES << 7) != 0
+    };
+    let (words, rest) = inner.as_chunks::<8>();
+    if words.len() <= 8 && !words.iter().any(holds) && !rest.contains(&b'\\') {
+        return None;
+    }
+    memchr(b'\\', inner)
 }
 
 /// Text with one U+FFFD for each lone surrogate, which takes three bytes of WTF-8, and for each run of other stray bytes.
@@ -153,7 +183,24 @@ mod tests {
     fn equality_sees_through_escapes() {
         assert!(Str::trusted(br#""type""#).is("type"));
         assert!(Str::trusted(br#""\u0074ype""#).is("type"));
-        assert!(!Str::trusted(br#""types""#).is("type"));
+        assert!(Str::trusted(br#""typ\u0065""#).is("type") && Str::trusted(br#""\\n""#).is("\\n"));
+        assert!(Str::trusted(br#""""#).is("") && !Str::trusted(br#""""#).is("t") && !Str::trusted(br#""t""#).is(""));
+        for other in [r#""types""#, r#""typ""#, r#""kype""#, r#""\u0074ypes""#, r#""\\ype""#, r#""typ\n""#] {
+            assert!(!Str::trusted(other.as_bytes()).is("type"), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_is_found_wherever_it_stands() {
+        for len in 0..90 {
+            let mut inner = vec![b'['; len];
+            assert_eq!(first_escape(&inner), None, "{len}");
+            for at in 0..len {
+                inner[at] = b'\\';
+                assert_eq!(first_escape(&inner), Some(at), "{at} of {len}");
+                inner[at] = b']';
+            }
+        }
     }
 
     #[test]

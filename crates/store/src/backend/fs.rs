@@ -22,6 +22,9 @@ const CHUNK: usize = 1 << 18;
 /// The same for the first time.
 const FIRST_CHUNK: usize = 1 << 13;
 
+/// A buffer for blocks that grew beyond this is not kept.
+const LARGEST_KEPT: usize = 1 << 20;
+
 /// How much is read at once for one who asks for one record after the other.
 const AHEAD: usize = 1 << 17;
 
@@ -147,6 +150,8 @@ pub(super) struct FsObject {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
     ahead: RefCell<Ahead>,
+    /// What the last block before another was read into.
+    block: RefCell<Vec<u8>>,
 }
 
 /// What was read beyond what was asked for, and where the last one who asked would go on.
@@ -185,7 +190,7 @@ impl Ahead {
 
 impl FsObject {
     pub(super) fn new(file: Arc<dyn DiskFile>, path: PathBuf) -> FsObject {
-        FsObject { file, path, ahead: RefCell::default() }
+        FsObject { file, path, ahead: RefCell::default(), block: RefCell::default() }
     }
 
     fn fault(&self, error: io::Error) -> Error {
@@ -219,6 +224,14 @@ impl ObjectReader for FsObject {
         Ok(buffer)
     }
 
+    fn read_into(&self, buffer: &mut Vec<u8>, at: u64, len: u64) -> Result<()> {
+        let len = if len <= LARGEST_KEPT as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
+        buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        let done = self.fill(at, buffer)?;
+        buffer.truncate(done);
+        Ok(())
+    }
+
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
         // Who follows a log asks for a few lines at a time.
@@ -242,7 +255,13 @@ impl ObjectReader for FsObject {
     }
 
     fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
-        bytes_before(self, to, window, sink)
+        let mut block = self.block.take();
+        let first = bytes_before(self, &mut block, to, window, sink);
+        // One long line must not cost its size for as long as the file is open.
+        if block.capacity() <= LARGEST_KEPT {
+            self.block.replace(block);
+        }
+        first
     }
 }
 

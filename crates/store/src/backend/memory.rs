@@ -79,6 +79,6 @@ impl ObjectReader for MemoryObject {
     }
 
     fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
-        bytes_before(self, to, window, sink)
+        bytes_before(self, &mut Vec::new(), to, window, sink)
     }
 }

@@ -50,6 +50,12 @@ pub trait ObjectReader: Send + std::fmt::Debug {
     /// Up to `len` bytes from position `at`; fewer when it ends before.
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>>;
 
+    /// The same into a buffer that is used again.
+    fn read_into(&self, buffer: &mut Vec<u8>, at: u64, len: u64) -> Result<()> {
+        *buffer = self.read(at, len)?;
+        Ok(())
+    }
+
     /// Hands over every line from position `from`, which is the start of line `number`, and gives the position after the last.
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64>;
 
@@ -76,6 +82,7 @@ pub trait ObjectReader: Send + std::fmt::Debug {
 /// [`ObjectReader::lines_before`] where positions are bytes.
 pub(crate) fn bytes_before(
     object: &dyn ObjectReader,
+    bytes: &mut Vec<u8>,
     to: u64,
     window: u64,
     sink: &mut dyn FnMut(Line<'_>),
@@ -85,8 +92,8 @@ pub(crate) fn bytes_before(
         let from = to.saturating_sub(window);
         // One byte more: if that is a line end, the first line is whole.
         let read_from = from.saturating_sub(1);
-        let bytes = object.read(read_from, to - read_from)?;
-        let skip = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|at| at + 1) };
+        object.read_into(bytes, read_from, to - read_from)?;
+        let skip = if from == 0 { Some(0) } else { memchr::memchr(b'\n', bytes).map(|at| at + 1) };
         match skip.filter(|skip| *skip < bytes.len()) {
             Some(skip) => {
                 let first = read_from + skip as u64;

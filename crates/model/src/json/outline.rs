@@ -1,0 +1,171 @@
+//! Where the strings and containers of a line end, so that whoever looks into it passes over them at once.
+
+use super::mould::{self, Moulds};
+use super::quotes::Sweep;
+use super::scan::{Fault, FaultKind, Guide, Start, scan};
+use super::{Member, Quotes};
+
+/// Longer lines are rare enough to go without: places are kept in four bytes.
+const LONGEST: usize = u32::MAX as usize;
+
+/// No more containers than these are remembered, or a line of brackets would cost many times its length.
+const MOST_CONTAINERS: usize = 1 << 16;
+
+/// The same for members of inner objects.
+const MOST_INNER: usize = 1 << 14;
+
+/// The outline of a line that is one object. Keeps its space, so one serves a whole file.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    quotes: Quotes,
+    containers: Vec<Container>,
+    /// Members of those objects that are themselves members of the line.
+    inner: Vec<Member>,
+    moulds: Moulds,
+}
+
+/// Where an object or an array stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Container {
+    pub(super) start: u32,
+    /// The index after it. While it is open, the number of the one around it.
+    pub(super) end: u32,
+}
+
+impl Outline {
+    /// Looks at a line once. False if it must be scanned byte by byte: it is no JSON, or longer than any.
+    pub(super) fn begin(&mut self, line: &[u8]) -> bool {
+        line.len() < LONGEST && self.quotes.index(line)
+    }
+
+    /// Scans the line that was looked at.
+    pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
+        self.containers.clear();
+        self.inner.clear();
+        let like = self.moulds.likest(line, self.quotes.words());
+        let start = match like {
+            Some(like) => self.moulds.resume(like, members, &mut self.containers, &mut self.inner),
+            None => Start::default(),
+        };
+        let (quotes, around) = (self.quotes.sweep(start.at), start.around);
+        let (containers, inner) = (&mut self.containers, &mut self.inner);
+        let mut pen = Pen { quotes, containers, inner, around, unnoted: 0 };
+        let end = scan(line, start, Some(members), &mut pen)?;
+        let scanned = mould::Scan { members, containers: &self.containers, inner: &self.inner };
+        self.moulds.learn(line, self.quotes.words(), like, &scanned);
+        Ok(end)
+    }
+
+    /// Whether the line is ASCII.
+    pub(super) fn is_ascii(&self) -> bool {
+        self.quotes.is_ascii()
+    }
+
+    /// The index after the string whose opening quote is at `at`.
+    #[inline]
+    pub(super) fn string_end(&self, at: usize) -> usize {
+        self.quotes.next(at + 1).map_or(usize::MAX, |quote| quote + 1)
+    }
+
+    /// The index after the container that begins at `at`, if it was noted.
+    #[inline]
+    pub(super) fn container_end(&self, at: usize) -> Option<usize> {
+        let found = self.containers.binary_search_by(|container| (container.start as usize).cmp(&at)).ok()?;
+        self.containers.get(found).map(|container| container.end as usize)
+    }
+
+    /// The members of the object from `start` to `end` that is itself a member of the line; none if there were too many to note.
+    #[inline]
+    pub(super) fn inner_of(&self, start: usize, end: usize) -> Option<&[Member]> {
+        if self.inner.len() == MOST_INNER {
+            return None;
+        }
+        let from = self.inner.partition_point(|member| member.key_start < start);
+        let to = self.inner.partition_point(|member| member.key_start < end);
+        self.inner.get(from..to)
+    }
+}
+
+/// Notes containers and members as they come.
+struct Pen<'o> {
+    quotes: Sweep<'o>,
+    containers: &'o mut Vec<Container>,
+    inner: &'o mut Vec<Member>,
+    /// The innermost container that is open.
+    around: u32,
+    /// How many are open inside it that found no room.
+    unnoted: usize,
+}
+
+impl Guide for Pen<'_> {
+    #[inline(always)]
+    fn string_end(&mut self, bytes: &[u8], _at: usize) -> Result<usize, Fault> {
+        // The one at which the string begins.
+        self.quotes.next();
+        let end = self.quotes.next().ok_or(Fault { at: bytes.len(), kind: FaultKind::Truncated })?;
+        Ok(end + 1)
+    }
+
+    #[inline(always)]
+    fn opened(&mut self, at: usize) {
+        let number = self.containers.len();
+        if number == MOST_CONTAINERS {
+            self.unnoted += 1;
+            return;
+        }
+        // Both fit: lines are shorter than four gigabytes.
+        self.containers.push(Container { start: at as u32, end: self.around });
+        self.around = number as u32;
+    }
+
+    #[inline(always)]
+    fn closed(&mut self, end: usize) {
+        if self.unnoted > 0 {
+            self.unnoted -= 1;
+        } else if let Some(container) = self.containers.get_mut(self.around as usize) {
+            self.around = std::mem::replace(&mut container.end, end as u32);
+        }
+    }
+
+    #[inline(always)]
+    fn inner(&mut self, member: Member) {
+        if self.inner.len() < MOST_INNER {
+            self.inner.push(member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where every container of a text ends, asked by its start.
+    fn ends(text: &str) -> Vec<Option<usize>> {
+        let mut outline = Outline::default();
+        assert!(outline.begin(text.as_bytes()));
+        assert_eq!(outline.scan(text.as_bytes(), &mut Vec::new()), Ok(text.len()));
+        text.char_indices().filter(|(_, c)| "{[".contains(*c)).map(|(at, _)| outline.container_end(at)).collect()
+    }
+
+    #[test]
+    fn every_container_is_found_by_its_start() {
+        let text = r#"{"a":[1,{"b":[]},{"c":{}}],"d":{"e":[[2]]}}"#;
+        let close = |nth: &str| text.rfind(nth).unwrap() + nth.len();
+        let found: Vec<usize> = ends(text).into_iter().map(Option::unwrap).collect();
+        assert_eq!(found[0], text.len());
+        assert_eq!(found[1], close("]") - "],\"d\":{\"e\":[[2]]".len() + 1);
+        assert_eq!(&found[2..6], [16, 15, 25, 24]);
+        assert_eq!(&found[6..], [text.len() - 1, text.len() - 2, text.len() - 3]);
+    }
+
+    #[test]
+    fn containers_without_room_are_not_found_and_the_others_are() {
+        let many = "[],".repeat(MOST_CONTAINERS) + "[[]]";
+        let text = format!("{{\"a\":[{many}],\"z\":[7]}}");
+        let found = ends(&text);
+        assert_eq!(found[0], Some(text.len()));
+        assert_eq!(found[1], Some(text.len() - ",\"z\":[7]}".len()));
+        assert_eq!(found[2], Some(8));
+        assert_eq!(found.last(), Some(&None));
+    }
+}
