@@ -21,6 +21,7 @@ mod front_stores;
 mod fronts;
 mod help;
 mod import;
+mod import_beside;
 mod import_context;
 mod keep;
 mod leftovers;

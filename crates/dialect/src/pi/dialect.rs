@@ -10,12 +10,12 @@ use boswell_model::{
 use crate::{
     Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
     LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile,
-    StoreIntention,
+    StoreIntention, Subagent,
 };
 
 use super::{
     Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render, repair,
-    resume, shape, side, view,
+    resume, shape, side, subagents, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
@@ -122,6 +122,14 @@ impl Dialect for Pi {
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side::side_files(files, located)
+    }
+
+    fn subagents(&self, files: &dyn Files, located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        subagents::of(files, located)
+    }
+
+    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
+        subagents::spilled(located, object).filter(|_| self.flavour == super::Flavour::Boswell)
     }
 
     fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
