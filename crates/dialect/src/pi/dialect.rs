@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, Facts, Flags, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip,
+    View,
 };
 
 use crate::{
@@ -108,8 +109,9 @@ impl Dialect for Pi {
         repair::fork(mending, original)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
         calls::pairs(object, names, sink);
+        Flags::default()
     }
 
     fn check_depth(&self) -> Depth {
