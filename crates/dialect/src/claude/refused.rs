@@ -77,10 +77,7 @@ impl<'a> Block<'a> {
         if !word.is("image") {
             return None;
         }
-        let source = self.source.filter(|source| source.get("type").is_some_and(|it| it.is("base64")))?;
-        let kind = source.get("media_type").and_then(|it| it.text()).unwrap_or_default();
-        let data = source.get("data").and_then(|it| it.text()).unwrap_or_default();
-        image::flaw(&kind, &data).map(Refused::Image)
+        image_in(self.source?).map(Refused::Image)
     }
 
     /// The blocks inside of it, if it is a result that holds some.
@@ -96,6 +93,28 @@ impl<'a> Block<'a> {
             Some(_) => true,
             None => self.content.is_some_and(|it| it.items().any(|it| Block::of(&it).refused(false, true).is_some())),
         }
+    }
+}
+
+/// What is wrong with an image that stands in the record. Read in one go: it may be long.
+fn image_in(source: Raw<'_>) -> Option<Flaw> {
+    let (mut how, mut kind, mut data) = (None, None, None);
+    for (key, value) in source.members() {
+        match key.to_wtf8().as_ref() {
+            b"type" => how = Some(value),
+            b"media_type" => kind = Some(value),
+            b"data" => data = Some(value),
+            _ => {}
+        }
+    }
+    how.filter(|how| how.is("base64"))?;
+    let kind = kind.and_then(|kind| kind.text()).unwrap_or_default();
+    let Some(data) = data.filter(|data| data.string().is_some()) else { return Some(Flaw::Empty) };
+    let digits = data.bytes().get(1..data.bytes().len().saturating_sub(1)).unwrap_or_default();
+    match image::flaw(&kind, digits) {
+        // Some programs write a slash as `\/`.
+        Some(Flaw::NotBase64) => image::flaw(&kind, data.text().unwrap_or_default().as_bytes()),
+        found => found,
     }
 }
 
@@ -194,11 +213,15 @@ mod tests {
         lines[2] = with_content(&lines[2], &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")));
         let result = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#, image(""), text(""));
         lines[5] = with_content(&lines[5], &result);
+        // A letter may be written in two ways, and data that is no text holds nothing.
+        lines[8] = with_content(&lines[8], &image(&DOT.replacen('A', "\\u0041", 1)));
+        lines[9] = with_content(&lines[9], &image(DOT).replace(&format!("\"{DOT}\""), "7"));
         assert_eq!(
             found(&lines),
             [
                 "3: the provider refuses an image: its data is broken",
-                "6: the provider refuses an image: it holds nothing, and 1 more"
+                "6: the provider refuses an image: it holds nothing, and 1 more",
+                "10: the provider refuses an image: it holds nothing"
             ]
         );
     }
