@@ -65,11 +65,14 @@ fn open(disk: &CrashDisk, chance: u64) -> Store {
 }
 
 fn import(disk: &CrashDisk, chance: u64, closed: &'static str, limits: ImportLimits) -> Result<Imported> {
-    let from = source(closed);
+    import_from(&source(closed), disk, chance, limits)
+}
+
+fn import_from(from: &Store, disk: &CrashDisk, chance: u64, limits: ImportLimits) -> Result<Imported> {
     let located = from.list()?.sessions.into_iter().find(|it| it.id == ID).unwrap();
     let session = from.read(&located, Depth::Facts)?;
     let store = Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME)?;
-    store.import_whole(&from, &session, NewSession::in_project("/w"), Json::object(), limits)
+    store.import_whole(from, &session, NewSession::in_project("/w"), Json::object(), limits)
 }
 
 fn prepare(disk: &CrashDisk) {
@@ -135,10 +138,7 @@ fn import_small(disk: &CrashDisk, chance: u64) -> Result<Imported> {
     files.put(&format!("projects/-w/{ID}/subagents/agent-a.jsonl"), line("s1", "look"), None);
     files.put(&format!("projects/-w/{ID}/tool-results/b1.txt"), "whole\n", None);
     let from = Store::on(by_name("claude").unwrap(), Arc::new(files), "/claude");
-    let located = from.list()?.sessions.into_iter().find(|it| it.id == ID).unwrap();
-    let session = from.read(&located, Depth::Facts)?;
-    let store = Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME)?;
-    store.import_whole(&from, &session, NewSession::in_project("/w"), Json::object(), ImportLimits::default())
+    import_from(&from, disk, chance, ImportLimits::default())
 }
 
 #[test]

@@ -86,10 +86,8 @@ fn decoded(digits: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::DOT;
     use super::*;
-
-    const DOT: &str =
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
     fn flaw(kind: &str, data: &str) -> Option<Flaw> {
         super::flaw(kind, data.as_bytes())

@@ -173,22 +173,10 @@ pub(super) fn is_sent(view: &SessionView<'_>, slot: Slot) -> bool {
 mod tests {
     use boswell_model::Framing;
 
-    use super::super::fixture::{Bytes, base, call, file, text};
+    use super::super::fixture::{Bytes, DOT, base, call, file, image, text, with_content};
     use super::*;
     use crate::claude::Claude;
     use crate::{Depth, Located, Reader};
-
-    const DOT: &str =
-        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-
-    fn image(data: &str) -> String {
-        format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#)
-    }
-
-    fn with_content(line: &str, content: &str) -> String {
-        let (before, _) = line.split_once("\"content\":").unwrap();
-        format!("{before}\"content\":[{content}]}}}}")
-    }
 
     /// Lines and reasons, the same however the session was read.
     fn found(lines: &[String]) -> Vec<String> {
