@@ -12,6 +12,7 @@ use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
 
 use super::artifact::Names;
 use super::{FAMILY, ImportLimits, too_large};
+use crate::blobs;
 use crate::disk::{Disk, durable};
 use crate::{Session, SessionWriter, Store};
 
@@ -67,6 +68,7 @@ impl Store {
             brought: Vec::new(),
             left: Vec::new(),
         };
+        carrying.blobs(&log.bytes)?;
         carrying.carry(beside).inspect_err(|_| carrying.take_back())?;
         let writer = self.create_log(&id, log, new.visible).inspect_err(|_| {
             // Where its name could not be synced the log is there all the same, and its files are its own.
@@ -163,6 +165,21 @@ impl Carrying<'_> {
         Ok(())
     }
 
+    /// Copies what a new log names and only the store of the source holds: attachments, and files as they were.
+    fn blobs(&self, log: &[u8]) -> Result<()> {
+        let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else { return Ok(()) };
+        for line in log.split(|byte| *byte == b'\n').filter(|line| blobs::names_any(line)) {
+            for id in blobs::references(line) {
+                if !ours.has(&id)?
+                    && let Ok(bytes) = theirs.get(&id)
+                {
+                    ours.put(&bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The calls of a log whose whole output lies in a file of its own.
     fn outputs(&self, session: &Session, outputs: &mut HashMap<String, String>) -> Result<()> {
         for (slot, head) in session.log().entries() {
@@ -195,6 +212,7 @@ impl Carrying<'_> {
         let project = session.facts().project.clone().unwrap_or_else(|| self.new.project.clone());
         let new = NewSession { project, title: subagent.task.clone(), ..NewSession::default() };
         let (_, log) = self.own.told(&session, &new, origin, self.limits)?;
+        self.blobs(&log.bytes)?;
         durable::put(disk, path, &log.bytes, &self.own.chance().hex16()).map(Ok)
     }
 
