@@ -150,11 +150,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Calls and answers that an entry holds, by the ids of the calls.
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+    /// Calls and answers that an entry holds, by the ids of the calls. Gives what else is seen in passing: [`Flags::REFUSED`].
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
         let view = self.view(object);
         view.calls().filter_map(|(id, _, _)| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
         view.results().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+        Flags::default()
     }
 
     /// The entries of a branch that the agent's newest version itself reaches: fewer than [`branch`](Dialect::branch) gives

@@ -166,7 +166,8 @@ impl<'d> Reader<'d> {
                 if self.depth.has_pairs() && may_pair(head.kind) {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
                     let pairs = &mut self.pairs;
-                    self.dialect.pairs(object, &mut self.log.names, &mut |pair| pairs.push((slot, pair)));
+                    let sink = &mut |pair| pairs.push((slot, pair));
+                    head.flags.set(self.dialect.pairs(object, &mut self.log.names, sink));
                 }
                 self.log.heads.push(head);
             }

@@ -115,6 +115,8 @@ impl Flags {
     pub const ERROR: Flags = Flags(1 << 9);
     /// No newline follows it.
     pub const UNENDED: Flags = Flags(1 << 10);
+    /// It may hold what no provider takes. Known only where calls were asked for.
+    pub const REFUSED: Flags = Flags(1 << 11);
     /// Free for the dialect.
     pub const OWN: Flags = Flags(1 << 15);
 

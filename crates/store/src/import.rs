@@ -3,28 +3,34 @@
 //! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are told anew, so that a model is
 //! sent the same messages in the same order; what our format has no place for becomes a `custom` entry that holds the original
 //! record. The branch on which the conversation stands comes first, so that every reader finds it whole; other branches follow.
+//! What lay beside the source goes into the artifact folder of the new session.
 
+mod artifact;
+mod beside;
 mod branch;
 mod convert;
 mod message;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use boswell_dialect::{Body, Draft, NewSession, Settled};
+use boswell_dialect::{Body, Draft, NewLog, NewSession, Settled};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
 
 use crate::native::uuid_v7_time;
 use crate::{Session, SessionWriter, Store};
 
+pub use beside::{Imported, LeftBehind};
+
 /// How much an import may bring over: the file may come from anywhere, and the log is made in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportLimits {
-    /// Records of the source.
+    /// Records of each log of the source, and files beside it.
     pub records: usize,
     /// Containers within each other in one record. Programs that read sessions go that deep by calling themselves.
     pub depth: usize,
-    /// Bytes of the log that is made, with all that is put back into its records.
+    /// Bytes of each log that is made, with all that is put back into its records; and of all files beside the source.
     pub bytes: usize,
 }
 
@@ -51,21 +57,17 @@ impl Store {
         origin: Json,
         limits: ImportLimits,
     ) -> Result<SessionWriter> {
-        let records = source.log().heads.len();
-        if records > limits.records {
-            let why = format!("it holds {records} records, and {} are brought over", limits.records);
-            return Err(too_large(source, why));
-        }
-        for slot in source.log().slots() {
-            if depth_of(&source.entry(slot)?.bytes) > limits.depth {
-                let why = format!("the record {} is nested deeper than {}", source.log().label(slot), limits.depth);
-                return Err(too_large(source, why));
-            }
-        }
+        let (id, log) = self.told(source, &new, origin, limits)?;
+        self.create_log(&id, log, new.visible)
+    }
+
+    /// The log that a session becomes, under a new id.
+    fn told(&self, source: &Session, new: &NewSession, origin: Json, limits: ImportLimits) -> Result<(String, NewLog)> {
+        refuse_too_large(source, limits)?;
         let chance = &self.writing()?.chance;
         let id = new.id.clone().unwrap_or_else(|| self.dialect().session_id(chance.as_ref()));
         let now = uuid_v7_time(&id).unwrap_or_else(|| chance.now());
-        let mut log = self.first_lines(&new, &id, now)?;
+        let mut log = self.first_lines(new, &id, now)?;
         let mut importing = Importing {
             store: self,
             source,
@@ -75,21 +77,17 @@ impl Store {
             firsts: HashMap::new(),
             heard: message::Heard { model: source.facts().models.first().cloned(), ..message::Heard::default() },
         };
-        importing.custom("boswell.meta", Json::object().with("import", origin))?;
+        importing.custom("boswell.meta", Some(Json::object().with("import", origin)), None)?;
         let leaf = if FAMILY.contains(&source.dialect().name()) && importing.all_have_ids()? {
             importing.copy()?
         } else {
             importing.tell()?
         };
-        log.bytes = importing.out;
-        let last = log.bytes.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
-        let writer = self.create_log(&id, log, new.visible)?;
-        let stands =
-            last.as_deref().and_then(|line| Raw::parse(line).ok()?.get("id")?.text().map(|id| id.into_owned()));
-        if let Some(leaf) = leaf.filter(|leaf| stands.as_ref() != Some(leaf)) {
-            writer.branch(&leaf)?;
+        if let Some(leaf) = leaf.filter(|leaf| importing.stands() != Some(leaf.as_str().into())) {
+            importing.custom("boswell.leaf", None, Some(&leaf))?;
         }
-        Ok(writer)
+        log.bytes = importing.out;
+        Ok((id, log))
     }
 }
 
@@ -150,10 +148,8 @@ impl Importing<'_> {
             self.add(&[slot], bodies, above)?;
         }
         for gap in &self.source.log().gaps {
-            self.custom(
-                "boswell.import",
-                Json::object().with("at", gap.at).with("bytes", gap.len).with("damaged", true),
-            )?;
+            let data = Json::object().with("at", gap.at).with("bytes", gap.len).with("damaged", true);
+            self.custom("boswell.import", Some(data), None)?;
         }
         Ok(leaf)
     }
@@ -188,12 +184,18 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    fn custom(&mut self, kind: &str, data: Json) -> Result<()> {
+    fn custom(&mut self, kind: &str, data: Option<Json>, parent: Option<&str>) -> Result<()> {
         let chance = &self.store.writing()?.chance;
         let (id, at) = (chance.hex16(), chance.now());
-        let settled = Settled { id: &id, parent: None, at };
-        let record = self.store.dialect().encoded(&Draft::custom(kind, data), settled)?;
+        let body = Body::Custom { kind: kind.to_owned(), data };
+        let record = self.store.dialect().encoded(&Draft::new(body), Settled { id: &id, parent, at })?;
         self.line(&record)
+    }
+
+    /// The entry that every reader takes for the one where the conversation stands: the last.
+    fn stands(&self) -> Option<Cow<'_, str>> {
+        let last = self.out.trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
+        Raw::parse(last).ok()?.get("id")?.text()
     }
 
     fn line(&mut self, record: &[u8]) -> Result<()> {
@@ -204,6 +206,21 @@ impl Importing<'_> {
         }
         Ok(())
     }
+}
+
+fn refuse_too_large(source: &Session, limits: ImportLimits) -> Result<()> {
+    let records = source.log().heads.len();
+    if records > limits.records {
+        let why = format!("it holds {records} records, and {} are brought over", limits.records);
+        return Err(too_large(source, why));
+    }
+    for slot in source.log().slots() {
+        if depth_of(&source.entry(slot)?.bytes) > limits.depth {
+            let why = format!("the record {} is nested deeper than {}", source.log().label(slot), limits.depth);
+            return Err(too_large(source, why));
+        }
+    }
+    Ok(())
 }
 
 /// How many containers stand within each other in a record.

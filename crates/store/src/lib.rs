@@ -112,7 +112,7 @@ pub use check::{Report, check, hurt, repair_of};
 pub use checkpoint::Checkpoints;
 pub use digest::{Digest, Hasher};
 pub use follow::{Follower, NewEntry, News};
-pub use import::ImportLimits;
+pub use import::{ImportLimits, Imported, LeftBehind};
 pub use journal::DamagedLine;
 pub use keep::{KeepRun, KeepWhich, is_secret};
 pub use launch::Launch;

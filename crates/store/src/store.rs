@@ -86,7 +86,8 @@ impl Store {
         }
     }
 
-    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder.
+    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder. Beside that is the vault,
+    /// where the old file of a log stays that had to be copied.
     #[must_use]
     pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
         let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use boswell_store::attachments::{Attachment, Attachments, CUSTOM_TYPE};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::model::Instant;
-use boswell_store::model::json::Raw;
-use boswell_store::{Blobs, Draft, ErrorKind, NewSession, Store};
+use boswell_store::model::json::{Json, Raw};
+use boswell_store::{Blobs, Draft, ErrorKind, ImportLimits, NewSession, Store};
 
 #[test]
 fn attachments_are_recorded_extracted_and_replace_nothing() {
@@ -51,4 +51,21 @@ fn attachments_of_a_session_are_listed_with_their_entries() {
     let kept = writer.append(Draft::custom(CUSTOM_TYPE, one.to_json())).unwrap();
     let session = writer.session().unwrap();
     assert_eq!(Attachments::list(&session).unwrap(), [(kept.entry, one)]);
+}
+
+#[test]
+fn attachments_come_along_from_another_home() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (from, own) = (Store::open(one.path()).unwrap(), Store::open(other.path()).unwrap());
+    let theirs = Attachments::new(Blobs::new(Arc::new(RealDisk), one.path(), "t"));
+    let writer = from.create(NewSession::in_project("/project")).unwrap();
+    let file = theirs.add("附件".as_bytes(), "a.txt", None, Instant::from_millis(1)).unwrap();
+    writer.append(Draft::user("see the file")).unwrap();
+    writer.append(Draft::custom(CUSTOM_TYPE, file.to_json())).unwrap();
+    let source = writer.session().unwrap();
+    let (new, limits) = (NewSession::in_project("/project"), ImportLimits::default());
+    let imported = own.import_whole(&from, &source, new, Json::object(), limits).unwrap();
+    let listed = Attachments::list(&imported.writer.session().unwrap()).unwrap();
+    let ours = Attachments::new(Blobs::new(Arc::new(RealDisk), other.path(), "t"));
+    assert_eq!(ours.read(&listed[0].1).unwrap(), "附件".as_bytes());
 }

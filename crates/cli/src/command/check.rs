@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
 
 use boswell_dialect::Located;
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
-use boswell_store::{Backend, BlobId, FsBackend, LateTable, LinkTable, Store, check, hurt, repair_of};
+use boswell_store::{Backend, BlobId, FsBackend, Store};
 use clap::Args;
 
 use super::check_store::{MEND_INDEX, StoreFindings};
+use super::checked::{Checked, Finding, Findings, Looking, in_parallel};
 use crate::fate::Fates;
 use crate::machine::Machine;
 use crate::output::Output;
@@ -38,19 +37,23 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     } else {
         named(machine, &args.sessions)?
     };
-    let links = machine.stores.link_table();
-    let late = match &machine.home {
-        Some(_) => machine.reading_runner()?.late_table()?,
-        None => LateTable::default(),
-    };
-    let mut progress = Progress::new("checked", targets.len(), machine.quiet);
+    let archived = if args.sessions.is_empty() { archived(machine)? } else { Vec::new() };
+    let looking = Looking::new(machine)?;
+    let mut progress = Progress::new("checked", targets.len() + archived.len(), machine.quiet);
     let mut blobs = NamedBlobs::default();
-    in_parallel(&targets, &|store, located| one(machine, &links, &late, store, located), |checked| {
+    let mut take = |checked: Checked| {
         print(&checked, &mut out, &mut tally)?;
         blobs.take(&checked);
         progress.tick();
         Ok(!out.gone())
-    })?;
+    };
+    in_parallel(&targets, &looking, &mut take)?;
+    // One after the other, each let go before the next: they are unpacked in memory.
+    for store in archived {
+        if !looking.at_archived(store).into_iter().try_fold(true, |go_on, it| Ok(go_on && take(it)?))? {
+            break;
+        }
+    }
     drop(progress);
     if args.sessions.is_empty() {
         for (_, store) in machine.stores.iter() {
@@ -145,6 +148,17 @@ fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<
     Ok(targets)
 }
 
+/// Sessions of these stores that are archived, each with nothing unpacked yet.
+fn archived(machine: &Machine) -> Result<Vec<Store>> {
+    let known: Vec<_> = machine.stores.iter_with_archived().filter(|(_, store)| store.archived().is_some()).collect();
+    if known.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_known =
+        |it: &Store| known.iter().any(|(_, store)| store.archived() == it.archived() && store.root() == it.root());
+    Ok(machine.reading_runner()?.archived()?.into_iter().filter(is_known).collect())
+}
+
 fn named(machine: &Machine, sessions: &[String]) -> Result<Vec<(Store, Located)>> {
     let mut targets = Vec::new();
     for name in sessions {
@@ -181,111 +195,6 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// What was found out about a session.
-struct Checked {
-    dialect: &'static str,
-    reference: String,
-    path: Option<String>,
-    found: Result<Findings>,
-}
-
-struct Findings {
-    problems: Vec<Finding>,
-    /// Readers that lose something to any of them, the oldest first.
-    hurt: Vec<&'static str>,
-    blobs: BTreeSet<BlobId>,
-    reachable: u64,
-    total: u64,
-}
-
-struct Finding {
-    problem: Problem,
-    entry: Option<String>,
-    repair: Repair,
-    hurt: Vec<&'static str>,
-}
-
-impl Finding {
-    /// The command that helps.
-    fn next(&self, reference: &str) -> Option<String> {
-        match (self.problem.kind, self.repair) {
-            (ProblemKind::StaleIndex, _) => Some(MEND_INDEX.to_owned()),
-            (_, Repair::None) => None,
-            _ => Some(format!("boswell repair {reference}")),
-        }
-    }
-}
-
-/// Checks sessions on all cores and hands over what was found in the order of the list, until told to stop.
-fn in_parallel(
-    targets: &[(Store, Located)],
-    look: &(dyn Fn(&Store, &Located) -> Checked + Sync),
-    mut sink: impl FnMut(Checked) -> Result<bool>,
-) -> Result<()> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len()).min(8);
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Bounded, so that a slow reader of the output holds the workers back.
-    let (sender, receiver) = mpsc::sync_channel::<(usize, Checked)>(workers * 4);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((store, located)) = targets.get(number) else { break };
-                    if sender.send((number, look(store, located))).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting: BTreeMap<usize, Checked> = BTreeMap::new();
-        let mut due = 0;
-        let mut result = Ok(());
-        for (number, checked) in receiver {
-            waiting.insert(number, checked);
-            while let Some(checked) = waiting.remove(&due) {
-                due += 1;
-                match sink(checked) {
-                    Ok(true) => {}
-                    Ok(false) => stop.store(true, Ordering::Relaxed),
-                    Err(error) => {
-                        stop.store(true, Ordering::Relaxed);
-                        result = result.and(Err(error));
-                    }
-                }
-            }
-        }
-        result
-    })
-}
-
-fn one(machine: &Machine, links: &LinkTable, late: &LateTable, store: &Store, located: &Located) -> Checked {
-    let found = store.read_to_check(located).and_then(|session| {
-        let mut report = check(&session)?;
-        report.problems.extend(machine.stores.check_links(links, &session, !machine.named_stores)?);
-        report.problems.extend(late.problem(store, located, &session)?);
-        let finding = |problem: Problem| Finding {
-            entry: problem.slot.map(|slot| session.log().label(slot).into_owned()),
-            repair: repair_of(&session, &problem),
-            hurt: hurt(&session, &problem),
-            problem,
-        };
-        let problems: Vec<Finding> = report.problems.into_iter().map(finding).collect();
-        let readers = session.dialect().readers().iter().map(|reader| reader.name);
-        let hurt = readers.filter(|name| problems.iter().any(|finding| finding.hurt.contains(name))).collect();
-        let blobs = session.named_blobs()?;
-        Ok(Findings { problems, hurt, blobs, reachable: report.reachable, total: report.total })
-    });
-    Checked {
-        dialect: store.dialect().name(),
-        reference: format!("{}:{}", store.dialect().name(), located.id),
-        path: located.key.as_deref().map(|key| store.backend().describe(key)),
-        found,
-    }
-}
-
 fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     tally.sessions += 1;
     let (reference, path) = (&checked.reference, checked.path.as_deref());
@@ -305,7 +214,7 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     tally.problems += found.problems.len();
     if out.json {
         for finding in &found.problems {
-            let shape = shape(Some(reference), path, &finding.problem, Some(finding), Some(found));
+            let shape = shape(Some(reference), path, &finding.problem, Some((finding, checked)), Some(found));
             out.object(&shape)?;
         }
         return Ok(());
@@ -327,7 +236,11 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
         out.line(&format!("  write the index anew with `{MEND_INDEX}`"))?;
     }
     if others.iter().any(|finding| finding.repair != Repair::None) {
-        out.line(&format!("  mend it with `boswell repair {}`", escape(reference)))?;
+        let reference = escape(reference);
+        out.line(&match checked.archived {
+            true => format!("  it is archived: put it back with `boswell restore {reference}`, then mend it"),
+            false => format!("  mend it with `boswell repair {reference}`"),
+        })?;
     }
     out.line("")
 }
@@ -352,9 +265,10 @@ fn shape(
     reference: Option<&str>,
     path: Option<&str>,
     problem: &Problem,
-    finding: Option<&Finding>,
+    of: Option<(&Finding, &Checked)>,
     found: Option<&Findings>,
 ) -> Json {
+    let finding = of.map(|(finding, _)| finding);
     let hurt = finding.map(|it| it.hurt.iter().map(|name| Json::from(*name)).collect::<Vec<_>>());
     Json::object()
         .with("v", 1)
@@ -369,5 +283,6 @@ fn shape(
         .with("total", found.map(|it| it.total))
         .with("repair", finding.map_or(problem.kind.repair(), |it| it.repair).word())
         .with("hurts", hurt)
-        .with("next", finding.zip(reference).and_then(|(finding, reference)| finding.next(reference)))
+        .with_some("archived", of.and_then(|(_, checked)| checked.archived.then_some(true)))
+        .with("next", of.and_then(|(finding, checked)| finding.next(checked)))
 }

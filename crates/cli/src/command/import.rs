@@ -1,13 +1,14 @@
 //! `import`: a session from a file into boswell's own store.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use boswell_dialect::{Around, Depth, NewSession, by_name};
+use boswell_dialect::{Around, Depth, NewSession, SideFile, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Digest, MemoryBackend, Outcome, Resolved, Store};
+use boswell_store::{Digest, ImportLimits, Imported, LeftBehind, MemoryBackend, Outcome, Resolved, Store};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -70,6 +71,7 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if args.dry_run {
         let records = session.log().heads.len();
+        let beside = source.store.side_files(&source.located)?.len();
         if out.json {
             out.object(
                 &Json::object()
@@ -78,10 +80,13 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
                     .with("done", "would import")
                     .with("session", session.reference().to_string())
                     .with("records", records)
+                    .with("files", beside)
                     .with("project", project),
             )?;
         } else {
-            out.line(&crate::terminal::one_line(&format!("would import {} ({records} records)", session.reference())))?;
+            let files = if beside > 0 { format!(", {beside} files beside it") } else { String::new() };
+            let what = format!("would import {} ({records} records{files})", session.reference());
+            out.line(&crate::terminal::one_line(&what))?;
         }
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -92,36 +97,47 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
         .with("sha256", sha256);
     let new = NewSession { project, title, around: Around::of(&machine.env), ..NewSession::default() };
     let own = own?;
-    let left = left_behind(&source)?;
-    let writer = own.import(&session, new, origin)?;
+    let Imported { writer, brought, left } =
+        own.import_whole(&source.store, &session, new, origin, ImportLimits::default())?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     if out.json {
         let located = own.find(&reference.id)?;
-        let names: Vec<Json> =
-            left.iter().map(|(kind, path)| Json::object().with("kind", *kind).with("path", path)).collect();
-        out.object(&crate::shape::session(&own.summary(&located)?, Some(&own), &[], None).with("left", names))?;
+        let named = |file: &SideFile| {
+            Json::object().with("kind", file.kind.word()).with("path", source.store.backend().describe(&file.key))
+        };
+        let came: Vec<Json> = brought.iter().map(named).collect();
+        let stayed: Vec<Json> = left.iter().map(|it| named(&it.file).with("why", it.why.to_string())).collect();
+        let shape = crate::shape::session(&own.summary(&located)?, Some(&own), &[], None);
+        out.object(&shape.with("brought", came).with("left", stayed))?;
     } else {
         out.line(&reference.to_string())?;
     }
     out.finish()?;
-    if !left.is_empty() && !machine.quiet {
-        crate::failure::say(&format!("{} files beside the source were not brought over:", left.len()));
-        for (kind, path) in left.iter().take(NAMED) {
-            crate::failure::say(&format!("  {kind}  {path}"));
-        }
-        if left.len() > NAMED {
-            crate::failure::say(&format!("  and {} more", left.len() - NAMED));
-        }
+    if !machine.quiet {
+        tell_files(&source.store, &brought, &left);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Files that belong to the source and have no place in a session of ours, each with what it is.
-fn left_behind(source: &Resolved) -> Result<Vec<(&'static str, String)>> {
-    let files = source.store.side_files(&source.located)?;
-    let names = files.into_iter().map(|file| (file.kind.word(), source.store.backend().describe(&file.key)));
-    Ok(names.collect())
+/// Says which files beside the source came along, and names those that did not.
+fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
+    if !brought.is_empty() {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        brought.iter().for_each(|file| *kinds.entry(file.kind.word()).or_default() += 1);
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind}×{count}")).collect();
+        crate::failure::say(&format!("files beside the source came along: {}", kinds.join(", ")));
+    }
+    if left.is_empty() {
+        return;
+    }
+    crate::failure::say(&format!("{} files beside the source were not brought over:", left.len()));
+    for LeftBehind { file, why } in left.iter().take(NAMED) {
+        crate::failure::say(&format!("  {}  {}: {why}", file.kind.word(), from.backend().describe(&file.key)));
+    }
+    if left.len() > NAMED {
+        crate::failure::say(&format!("  and {} more", left.len() - NAMED));
+    }
 }
 
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {

@@ -7,6 +7,7 @@ pub(crate) mod branch;
 pub(crate) mod change;
 pub(crate) mod check;
 mod check_store;
+mod checked;
 pub(crate) mod checkout;
 pub(crate) mod clean;
 pub(crate) mod completions;

@@ -233,19 +233,6 @@ fn an_import_of_a_large_session_sends_what_the_session_sends() {
 }
 
 #[test]
-fn what_lies_beside_the_source_is_named_if_it_stays_behind() {
-    let bench = Bench::new();
-    let home = Home::build(&bench.home(), 11);
-    let log = home.of("claude").find(|it| !it.hidden).unwrap().path.clone();
-    let beside = log.with_extension("").join("subagents/agent-a1.jsonl");
-    boswell_testkit::disk::write(&beside, b"{}\n");
-    let ran = bench.run(["import", log.to_str().unwrap(), "--json"]).ends(0).says("not brought over");
-    let left = ran.of_type("session")[0]["left"].clone();
-    assert_eq!(left[0]["kind"], "subagent", "{left}");
-    assert_eq!(left[0]["path"], beside.to_str().unwrap());
-}
-
-#[test]
 fn a_file_that_is_too_large_is_refused_before_it_is_read() {
     let bench = Bench::new();
     let path = bench.plant("huge.jsonl", b"{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\"}\n");

@@ -4,6 +4,7 @@
 mod archive;
 mod bad_input;
 mod bench;
+mod check_archived;
 mod claude_bad_input;
 mod claude_context;
 mod claude_desk;
@@ -21,6 +22,7 @@ mod front_stores;
 mod fronts;
 mod help;
 mod import;
+mod import_beside;
 mod import_context;
 mod keep;
 mod leftovers;

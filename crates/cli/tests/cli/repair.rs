@@ -125,3 +125,51 @@ fn the_client_that_is_installed_is_served_without_being_started() {
     assert!(!is_mended("bin"), "2.1.325 does not");
     assert!(!is_mended("nowhere"));
 }
+
+#[test]
+fn blocks_that_the_provider_refuses_are_named_by_check_and_gone_in_the_fork() {
+    let bench = Bench::new();
+    let id = "aaaaaaaa-0001-4001-8001-000000000001";
+    let line = |uuid: &str, parent: &str, who: &str, content: &str| {
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{who}\",\"message\":{{\"role\":\"{who}\",\"model\":\"claude-x\",\"content\":{content}}},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{id}\",\"version\":\"2.1.325\"}}\n"
+        )
+    };
+    let image = |data: &str| {
+        format!(
+            "[{{\"type\":\"image\",\"source\":{{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"{data}\"}}}}]"
+        )
+    };
+    let log = [
+        line("u1", "null", "user", "\"看图\""),
+        line("u2", "\"u1\"", "user", &image("not base64")),
+        line(
+            "a1",
+            "\"u2\"",
+            "assistant",
+            "[{\"type\":\"thinking\",\"thinking\":\"嗯\",\"signature\":\"\"},{\"type\":\"text\",\"text\":\"ok\"}]",
+        ),
+        line("u3", "\"a1\"", "user", "[{\"type\":\"text\",\"text\":\" \"},{\"type\":\"text\",\"text\":\"go on\"}]"),
+        line("a2", "\"u3\"", "assistant", "[{\"type\":\"text\",\"text\":\"done\"}]"),
+    ];
+    let path = bench.home().join(format!(".claude/projects/-w/{id}.jsonl"));
+    disk::write(&path, log.concat().as_bytes());
+    let told = |session: &str| -> Vec<(u64, String)> {
+        let found = bench.run(["check", session, "--json"]).of_type("damage");
+        assert!(found.iter().all(|it| it["problem"] == "refused_block"), "{found:?}");
+        found.iter().map(|it| (it["line"].as_u64().unwrap(), it["detail"].as_str().unwrap().to_owned())).collect()
+    };
+    // The newest client leaves texts of nothing out itself.
+    assert_eq!(
+        told(id),
+        [
+            (2, "the provider refuses an image: its data is broken".to_owned()),
+            (3, "the provider refuses a thought that has lost its signature".to_owned()),
+        ]
+    );
+    let text = bench.run(["check", id]).ends(1).text();
+    assert!(text.contains(&format!("boswell repair claude:{id}")), "{text}");
+    let done = bench.run(["repair", id, "--likely", "--apply", "--json"]).ends(0).of_type("op");
+    assert_eq!(told(done[0]["made"].as_str().unwrap()), []);
+    assert_eq!(told(id).len(), 2, "the original stays as it is");
+}

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Head, Instant, Message, Names, Problem, ProblemKind, Result, SessionView, Slot, Tip,
-    View,
+    Context, ContextItem, Facts, Flags, Head, Instant, Message, Names, Problem, ProblemKind, Result, SessionView, Slot,
+    Tip, View,
 };
 
 use super::pairing::pairs;
 use super::{
     branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index,
-    orphans, plan, recognise, render, repair, resume, settings, side_files, spoken, stand, subagents, tip,
+    orphans, plan, recognise, refused, render, repair, resume, settings, side_files, spoken, stand, subagents, tip,
     title_window, view,
 };
 use crate::{
@@ -118,8 +118,8 @@ impl Dialect for Claude {
         render::render(item, records)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
-        pairs(object, names, sink);
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+        pairs(object, names, sink)
     }
 
     fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
@@ -148,6 +148,7 @@ impl Dialect for Claude {
 
     fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
         check::check(view, problems)?;
+        refused::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
             let detail = "the title stands where the client no longer looks for it".to_owned();

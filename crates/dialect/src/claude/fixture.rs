@@ -52,6 +52,20 @@ pub(super) fn call(id: &str) -> String {
     format!(r#"{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}"#)
 }
 
+/// A sound image: one dot.
+pub(super) const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+pub(super) fn image(data: &str) -> String {
+    format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#)
+}
+
+/// A line whose message holds these blocks instead.
+pub(super) fn with_content(line: &str, content: &str) -> String {
+    let (before, _) = line.split_once("\"content\":").unwrap();
+    format!("{before}\"content\":[{content}]}}}}")
+}
+
 pub(super) fn result(uuid: &str, parent: &str, second: usize, call: &str) -> String {
     let rest = format!(
         r#""message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{call}","content":"out {call}"}}]}}"#

@@ -26,6 +26,7 @@ mod pairing;
 mod plan;
 mod prompt;
 mod recognise;
+mod refused;
 mod render;
 mod repair;
 mod resume;

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Name, Names, Pair, Slot};
+use boswell_model::{Flags, Name, Names, Pair, Slot};
+
+use super::refused::{Block, is_of_claude};
 
 /// Sent for a call of the last answer that has no result.
 pub(super) const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
@@ -83,19 +85,21 @@ fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<
 }
 
 /// Calls and answers of a line. This runs for every message of a file that is checked: each part is looked at once.
-pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
-    let content = object.get("message").and_then(|message| message.get("content"));
+pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+    let mut flags = Flags::default();
+    let Some(message) = object.get("message") else { return flags };
+    let content = message.get("content");
     for block in content.into_iter().flat_map(|content| content.items()) {
-        let (mut word, mut id, mut answered) = (None, None, None);
+        let (mut read, mut id, mut answered) = (Block::default(), None, None);
         for (key, value) in block.members() {
             match key.to_wtf8().as_ref() {
-                b"type" => word = Some(value),
                 b"id" => id = Some(value),
                 b"tool_use_id" => answered = Some(value),
-                _ => {}
+                key => read.take(key, value),
             }
         }
-        let word = word.and_then(|word| word.text()).unwrap_or_default();
+        flags.set_if(read.is_refused(|| is_of_claude(&message)), Flags::REFUSED);
+        let word = read.word.and_then(|word| word.text()).unwrap_or_default();
         let (of, pair): (Option<Raw<'_>>, fn(Name) -> Pair) = match () {
             () if is_call(&word) => (id, Pair::Call),
             () if is_result(&word) => (answered, Pair::Answer),
@@ -105,6 +109,7 @@ pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut
             sink(pair(name));
         }
     }
+    flags
 }
 
 fn is_call(word: &str) -> bool {

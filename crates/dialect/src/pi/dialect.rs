@@ -4,18 +4,19 @@ use std::path::PathBuf;
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, Facts, Flags, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip,
+    View,
 };
 
 use crate::{
     Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
     LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile,
-    StoreIntention,
+    StoreIntention, Subagent,
 };
 
 use super::{
     Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render, repair,
-    resume, shape, side, view,
+    resume, shape, side, subagents, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
@@ -108,8 +109,9 @@ impl Dialect for Pi {
         repair::fork(mending, original)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
         calls::pairs(object, names, sink);
+        Flags::default()
     }
 
     fn check_depth(&self) -> Depth {
@@ -122,6 +124,14 @@ impl Dialect for Pi {
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
         side::side_files(files, located)
+    }
+
+    fn subagents(&self, files: &dyn Files, located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+        subagents::of(files, located)
+    }
+
+    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
+        subagents::spilled(located, object).filter(|_| self.flavour == super::Flavour::Boswell)
     }
 
     fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {

@@ -74,7 +74,8 @@ fn sessions(files: &dyn Files, listing: &[FileInfo], project: Option<&FileInfo>,
     Ok(())
 }
 
-fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Found) -> Result<()> {
+/// Takes the logs below an artifact folder.
+pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Found) -> Result<()> {
     let owner = id_of(artifacts.name()).to_owned();
     let mut open = vec![(artifacts.key.clone(), owner, 1)];
     while let Some((folder, owner, depth)) = open.pop() {

@@ -36,6 +36,7 @@ mod session_id;
 mod settings;
 mod shape;
 mod side;
+mod subagents;
 mod value;
 mod view;
 mod wording;
@@ -47,3 +48,4 @@ mod vectors;
 
 pub use flavour::{Flavour, Pi};
 pub use restated::restate;
+pub use subagents::output_name;

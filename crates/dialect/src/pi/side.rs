@@ -11,15 +11,16 @@ const DEEPEST: usize = 3;
 
 /// Lists what an artifact folder holds. Blobs are shared by all sessions and lie elsewhere, so they are not among them.
 pub(super) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
-    let Some(folder) = located.key.as_deref().and_then(|key| key.strip_suffix(".jsonl")) else {
+    let Some(artifacts) = located.key.as_deref().and_then(|key| key.strip_suffix(".jsonl")) else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    let mut open = vec![(folder.to_owned(), 1)];
+    let mut open = vec![(artifacts.to_owned(), 1)];
     while let Some((folder, depth)) = open.pop() {
         for info in visible(files, &folder)? {
             if info.is_file() {
-                found.push(SideFile { kind: kind_of(&info), size: info.size, key: info.key });
+                let below = info.key.get(artifacts.len()..).unwrap_or_default().trim_start_matches('/');
+                found.push(SideFile { kind: kind_of(&info, below), size: info.size, key: info.key });
             } else if info.is_folder() && depth < DEEPEST {
                 open.push((info.key, depth + 1));
             }
@@ -29,11 +30,19 @@ pub(super) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<Sid
     Ok(found)
 }
 
-fn kind_of(info: &FileInfo) -> SideKind {
+fn kind_of(info: &FileInfo, below: &str) -> SideKind {
     let name = info.name();
     if is_log(info) {
-        SideKind::Subagent
-    } else if name.starts_with("handoff-") {
+        return SideKind::Subagent;
+    }
+    // Folders in which an import keeps what other agents had beside their logs.
+    match below.split_once('/').map(|(folder, _)| folder) {
+        Some("tool-results") => return SideKind::ToolOutput,
+        Some("file-history") => return SideKind::Checkpoint,
+        Some("meta") => return SideKind::Meta,
+        _ => {}
+    }
+    if name.starts_with("handoff-") {
         SideKind::Meta
     } else if name.ends_with(".log") || name.ends_with(".md") {
         SideKind::ToolOutput
@@ -53,7 +62,9 @@ mod tests {
     fn artifacts_are_listed_by_what_they_are() {
         let mut files = MemoryFiles::default();
         let base = "sessions/--p--/2026-01-01T00-00-00-000Z_S";
-        for name in ["1.bash.log", "0-Explore.md", "0-Explore.jsonl", "handoff-1.md", "x.png", ".tmp"] {
+        let imported = ["tool-results/t1.txt", "file-history/0123@v1", "meta/tasks/1.json"];
+        let own = ["1.bash.log", "0-Explore.md", "0-Explore.jsonl", "handoff-1.md", "x.png", ".tmp"];
+        for name in own.into_iter().chain(imported) {
             files.put(&format!("{base}/{name}"), "abc", None);
         }
         files.put(&format!("{base}.jsonl"), "", None);
@@ -65,7 +76,10 @@ mod tests {
                 ("0-Explore.jsonl", "subagent"),
                 ("0-Explore.md", "tool_output"),
                 ("1.bash.log", "tool_output"),
+                ("0123@v1", "checkpoint"),
                 ("handoff-1.md", "meta"),
+                ("1.json", "meta"),
+                ("t1.txt", "tool_output"),
                 ("x.png", "attachment"),
             ]
         );

@@ -26,7 +26,7 @@ use super::siblings;
 use crate::{Confidence, Mend, Mending, Splice};
 
 pub(super) use fork::fork;
-pub(super) use readers::{READERS, exclusive};
+pub(super) use readers::{READERS, exclusive, leaves_out_blanks};
 
 /// Everything that could be done.
 pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {

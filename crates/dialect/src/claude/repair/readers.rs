@@ -18,6 +18,15 @@ pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
 /// Those that send texts of nothing, which the provider refuses.
 pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
+/// Whether a client like the one that wrote a record, and all that are newer, leave texts of nothing out. An unknown one is taken
+/// for the newest.
+pub(in super::super) fn leaves_out_blanks(version: Option<&str>) -> bool {
+    let part = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u32>().ok();
+    let parts = version.map(|it| it.split('.').map_while(part).collect::<Vec<u32>>()).filter(|parts| parts.len() > 1);
+    let first = READERS.iter().filter(|reader| !SEND_BLANKS.contains(&reader.name)).find_map(|reader| reader.version);
+    parts.zip(first).is_none_or(|(parts, first)| parts.as_slice() >= first.as_slice())
+}
+
 /// The versions that take the branch with the newest time for the current one, not the one written last.
 const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
 /// Those that follow single parents only, and so see one of the calls that were made at once.

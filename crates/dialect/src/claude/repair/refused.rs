@@ -1,11 +1,9 @@
-//! Blocks that the provider takes in no request: one of them, and the session can never go on.
-//!
-//! The newest client leaves out blank texts by itself, but for those inside of results; broken images it sends again and again.
+//! Leaves out blocks that the provider takes in no request.
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, ProblemKind, Result, Slot};
+use boswell_model::{ProblemKind, Result, Slot};
 
-use super::super::image::{self, Flaw};
+use super::super::refused::{Block, Refused, is_of_claude, is_sent};
 use super::super::tip;
 use super::readers::SEND_BLANKS;
 use super::{Lines, changed, reached};
@@ -14,24 +12,11 @@ use crate::{Confidence, Mend};
 /// Each line of the branch with such a block gets a note in its place, which says what was left out.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     for slot in reached(&lines.view, tip::tip(&lines.view)?)? {
-        let kind = lines.view.log.kind(slot);
-        if matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult) {
+        if is_sent(&lines.view, slot) {
             mends.extend(mend(lines, slot)?);
         }
     }
     Ok(())
-}
-
-/// What is wrong with a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
-    /// Nothing is said in it.
-    Blank,
-    /// The same inside of a result.
-    BlankResult,
-    /// A thought of Claude's that has lost its signature. Other models sign nothing.
-    Unsigned,
-    Image(Flaw),
 }
 
 impl Refused {
@@ -56,11 +41,11 @@ impl Refused {
 fn mend(lines: &Lines<'_>, slot: Slot) -> Result<Option<Mend>> {
     let record = lines.view.payload(slot)?;
     let raw = Raw::trusted(&record);
-    let Some(content) = raw.at(&["message", "content"]) else { return Ok(None) };
-    let of_claude =
-        raw.at(&["message", "model"]).and_then(|model| model.text()).is_some_and(|it| it.contains("claude"));
+    let Some((message, content)) = raw.get("message").and_then(|it| Some((it, it.get("content")?))) else {
+        return Ok(None);
+    };
     let mut found = Vec::new();
-    let cleaned = cleaned(content, of_claude, false, &mut found)?;
+    let cleaned = cleaned(content, is_of_claude(&message), false, &mut found)?;
     let Some(first) = found.first().copied() else { return Ok(None) };
     let does = match found.len() {
         1 => first.does(),
@@ -82,8 +67,8 @@ fn mend(lines: &Lines<'_>, slot: Slot) -> Result<Option<Mend>> {
 fn cleaned(content: Raw<'_>, of_claude: bool, in_result: bool, found: &mut Vec<Refused>) -> Result<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for block in content.items() {
-        let inner = block.get("content").filter(|inner| !in_result && inner.items().next().is_some());
-        match (refused(&block, of_claude, in_result), inner) {
+        let read = Block::of(&block);
+        match (read.refused(of_claude, in_result), read.inner().filter(|_| !in_result)) {
             (Some(why), _) => {
                 found.push(why);
                 blocks.extend(why.note().map(|note| text(&note)));
@@ -103,25 +88,4 @@ fn cleaned(content: Raw<'_>, of_claude: bool, in_result: bool, found: &mut Vec<R
 
 fn text(text: &str) -> Vec<u8> {
     Json::object().with("type", "text").with("text", text).to_bytes()
-}
-
-fn refused(block: &Raw<'_>, of_claude: bool, in_result: bool) -> Option<Refused> {
-    let word = block.get("type").and_then(|word| word.text())?;
-    match &*word {
-        "text" => {
-            let blank = block.get("text").and_then(|text| text.text()).is_some_and(|text| text.trim().is_empty());
-            blank.then_some(if in_result { Refused::BlankResult } else { Refused::Blank })
-        }
-        "thinking" if of_claude => {
-            let signature = block.get("signature").and_then(|it| it.text());
-            signature.is_none_or(|it| it.is_empty()).then_some(Refused::Unsigned)
-        }
-        "image" => {
-            let source = block.get("source").filter(|source| source.get("type").is_some_and(|it| it.is("base64")))?;
-            let kind = source.get("media_type").and_then(|it| it.text()).unwrap_or_default();
-            let data = source.get("data").and_then(|it| it.text()).unwrap_or_default();
-            image::flaw(&kind, &data).map(Refused::Image)
-        }
-        _ => None,
-    }
 }

@@ -1,7 +1,9 @@
 use boswell_model::{Instant, Repair};
 
 use super::super::Claude;
-use super::super::fixture::{Bytes, assistant, base, call, file, line, read_bytes, result, sent, text, user};
+use super::super::fixture::{
+    Bytes, DOT, assistant, base, call, file, image, line, read_bytes, result, sent, text, user, with_content,
+};
 use super::*;
 use crate::{Chance, Depth, Dialect, Located, Patch, Piece, Reader};
 
@@ -249,17 +251,6 @@ fn calls_made_at_once_are_put_in_a_row_for_old_clients_alone() {
     assert_eq!(parent_of(&rowed, "r2").as_deref(), Some("r1"));
     assert_eq!(sent(&rowed), sent(&bytes), "the newest client sends the same");
     assert_eq!(found_for_all(&rowed), []);
-}
-
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-
-fn image(data: &str) -> String {
-    format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#)
-}
-
-fn with_content(line: &str, content: &str) -> String {
-    let (before, _) = line.split_once("\"content\":").unwrap();
-    format!("{before}\"content\":[{content}]}}}}")
 }
 
 #[test]
