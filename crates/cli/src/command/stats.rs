@@ -191,9 +191,11 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
         ("output", usage.output),
         ("cache read", usage.cache_read),
         ("cache write", usage.cache_write),
+        ("for an hour", usage.cache_write_1h),
         ("reasoning", usage.reasoning),
     ];
-    for (name, count) in tokens {
+    // Few agents say for how long they wrote.
+    for (name, count) in tokens.into_iter().filter(|(name, count)| *name != "for an hour" || count.is_some()) {
         row(name, count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))))?;
     }
     row("cost", cost(usage.cost))?;
