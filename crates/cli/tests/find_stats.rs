@@ -53,7 +53,15 @@ fn sums_that_were_kept_follow_every_change() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         ran.stdout
     };
-    let every = [&[][..], &["--by", "day"], &["--by", "project"], &["--by", "agent"], &["--by", "model"]];
+    let every = [
+        &[][..],
+        &["--by", "day"],
+        &["--by", "project"],
+        &["--by", "agent"],
+        &["--by", "model"],
+        &["--since", "2026-03-01"],
+        &["--by", "day", "--model", "sonnet"],
+    ];
     let mut last = String::new();
     let mut compare = |what: &str| {
         for args in every {

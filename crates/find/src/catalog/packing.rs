@@ -40,6 +40,13 @@ impl Out {
         }
     }
 
+    /// The bytes with a checksum behind them.
+    pub(super) fn sealed(mut self) -> Vec<u8> {
+        let sum = crc32fast::hash(&self.0);
+        self.0.extend_from_slice(&sum.to_le_bytes());
+        self.0
+    }
+
     /// Which parts are known, and those.
     pub(super) fn usage(&mut self, letter: u8, usage: &Usage) {
         if usage.is_unknown() {
@@ -63,6 +70,14 @@ fn parts_of(usage: &Usage) -> u8 {
 
 fn counts_of(usage: &Usage) -> [Option<u64>; 6] {
     [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.reasoning]
+}
+
+impl<'a> Reader<'a> {
+    /// Reads what [`Out::sealed`] made; none if its checksum says that it is not as it was.
+    pub(super) fn sealed(bytes: &'a [u8]) -> Option<Reader<'a>> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        (crc32fast::hash(body).to_le_bytes() == *sum).then(|| Reader::new(body))
+    }
 }
 
 /// A time that [`Out::time`] wrote, behind its letter.
