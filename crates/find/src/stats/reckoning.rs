@@ -203,7 +203,8 @@ impl<'e> Reckoning<'e> {
     /// knows any; of what was said the one that holds most.
     pub(crate) fn settle(&mut self) {
         for sides in std::mem::take(&mut self.meant) {
-            let (mut spends, mut holds): (Option<(bool, usize)>, Option<((u64, u64), usize)>) = (None, None);
+            let mut spends: Option<(bool, usize)> = None;
+            let mut holds: Option<((u64, u64), usize)> = None;
             let is_alone = sides.len() == 1;
             for place in sides {
                 let Some(side) = self.side(place) else { continue };

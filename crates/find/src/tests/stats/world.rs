@@ -1,6 +1,6 @@
 //! A small world of sessions that share messages, and all that can happen to it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_store::Stores;
 use boswell_testkit::files::Made;
@@ -102,7 +102,7 @@ impl World {
         format!("{:08x}-1111-4111-8111-{:012x}", self.made, self.made)
     }
 
-    fn add(&self, path: &PathBuf, text: &str) {
+    fn add(&self, path: &Path, text: &str) {
         let before = if path.exists() { disk::read(path) } else { Vec::new() };
         disk::write(path, &[&before, text.as_bytes()].concat());
     }
@@ -212,8 +212,11 @@ impl World {
         let output = other % 50;
         if matches!(what, What::Document) {
             let id = format!("doc{}", other % 4);
-            let codex =
-                self.codex.get(who % self.codex.len().max(1)).filter(|_| who % 3 > 0).map(|made| made.id.clone());
+            let codex = self
+                .codex
+                .get(who % self.codex.len().max(1))
+                .filter(|_| !who.is_multiple_of(3))
+                .map(|made| made.id.clone());
             let (backend, linked) = codex.map_or(("claude", linked), |codex| ("codex", codex));
             let text = format!(
                 r#"{{"id":"{id}","backend":"{backend}","created_at":"{time}","last_used":"{time}","model":"m1","backend_session_id":"{linked}","turn_count":{},"token_usage":{{"input_tokens":{who},"output_tokens":{output}}}}}"#,
