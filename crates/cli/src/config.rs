@@ -58,7 +58,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting(
         "prices",
         "",
-        "dollars for a million tokens, by model: input, output, cache_read, cache_write",
+        "dollars for a million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
         Kind::Table,
     ),
 ];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, Entry, Filled, Index, Item, StoreSources, Tally, Wanted};
+use boswell_find::{By, Catalog, Entry, Filled, Index, StoreSources, Tally, Wanted};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
@@ -23,6 +23,11 @@ pub(crate) enum Create {
     Yes,
     No,
 }
+
+/// Says whether a conversation is meant, by the places of its sides.
+pub(crate) type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
+/// Finds out which conversations are meant.
+type Choose<'c> = &'c dyn Fn(&mut Library) -> Result<IsMeant<'c>>;
 
 /// Every session, as the catalog has it.
 #[derive(Debug)]
@@ -101,26 +106,19 @@ impl Library {
         Ok(filled)
     }
 
-    /// What every message cost: the place of the session among the entries, and the message.
-    pub(crate) fn items(&mut self, machine: &Machine) -> Result<Vec<(usize, Item)>> {
-        match self.catalog.items(&self.entries) {
+    /// The sums over the conversations that are meant. `choose` says which, by the places of their sides among the entries; it is asked
+    /// again if the catalog has to be made anew.
+    pub(crate) fn tally(&mut self, machine: &Machine, by: By, choose: Choose<'_>) -> Result<Tally> {
+        let meant = choose(self)?;
+        match self.catalog.tally(&machine.stores, &self.entries, by, &meant) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.make_anew(machine)?;
-                self.fill(machine, Wanted::Whole, &|| true)?;
-                self.catalog.items(&self.entries)
+                self.read(machine, Wanted::Whole, &|| true)?;
+                let meant = choose(self)?;
+                self.catalog.tally(&machine.stores, &self.entries, by, &meant)
             }
             done => done,
         }
-    }
-
-    /// The sums over all sessions, if none changed since they were made.
-    pub(crate) fn tally(&self, by: By) -> Option<Tally> {
-        self.catalog.tally(&self.entries, by).unwrap_or_default()
-    }
-
-    /// Keeps the sums over all sessions.
-    pub(crate) fn keep_tally(&self, by: By, tally: &Tally) {
-        self.catalog.keep_tally(&self.entries, by, tally);
     }
 
     /// Damage may show only where a page is read: then nothing of the file is relied on any more.
@@ -195,17 +193,22 @@ impl Library {
     /// What is known of each session, with its place among the entries. Those that could not be read are left out.
     pub(crate) fn summaries(&mut self, machine: &Machine) -> Vec<(usize, StoreId, Summary)> {
         let mut out = Vec::with_capacity(self.entries.len());
+        self.each_summary(machine, &mut |index, store, summary| out.push((index, store, summary)));
+        out
+    }
+
+    /// The same one by one.
+    pub(crate) fn each_summary(&mut self, machine: &Machine, sink: &mut dyn FnMut(usize, StoreId, Summary)) {
         for (index, entry) in self.entries.iter().enumerate() {
             let Some(store) = machine.stores.get(entry.store) else { continue };
             if self.session_errors.iter().any(|(failed, _)| *failed == index) {
                 continue;
             }
             match entry.summary(store) {
-                Ok(summary) => out.push((index, entry.store, summary)),
+                Ok(summary) => sink(index, entry.store, summary),
                 Err(error) => self.session_errors.push((index, error)),
             }
         }
-        out
     }
 
     /// What could not be looked at.

@@ -117,6 +117,7 @@ pub(crate) fn tokens(usage: &Usage) -> Json {
         .with("output", usage.output)
         .with("cache_read", usage.cache_read)
         .with("cache_write", usage.cache_write)
+        .with("cache_write_1h", usage.cache_write_1h)
         .with("reasoning", usage.reasoning)
 }
 

@@ -53,7 +53,15 @@ fn sums_that_were_kept_follow_every_change() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         ran.stdout
     };
-    let every = [&[][..], &["--by", "day"], &["--by", "project"], &["--by", "agent"], &["--by", "model"]];
+    let every = [
+        &[][..],
+        &["--by", "day"],
+        &["--by", "project"],
+        &["--by", "agent"],
+        &["--by", "model"],
+        &["--since", "2026-03-01"],
+        &["--by", "day", "--model", "sonnet"],
+    ];
     let mut last = String::new();
     let mut compare = |what: &str| {
         for args in every {
@@ -129,6 +137,33 @@ fn a_model_without_a_price_has_no_cost() {
     let stat = &bench.run(&["stats", "--json"]).lines[0];
     assert_eq!((tokens(stat), &stat["cost_usd"]), ((5, 7), &Value::Null));
     assert_eq!(stat["unpriced_models"][0], "nobody-knows-1");
+}
+
+#[test]
+fn an_hour_in_the_cache_is_counted_and_priced_apart() {
+    let bench = Bench::new();
+    let line = |id: &str, span: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"uuid\":\"{id}\",\"sessionId\":\"00000000-0000-4000-8000-000000000001\",\"timestamp\":\"2026-01-02T03:04:05.000Z\",\"message\":{{\"id\":\"{id}\",\"role\":\"assistant\",\"model\":\"claude-opus-4-5\",\"content\":[],\"usage\":{{\"cache_creation_input_tokens\":1000000{span}}}}}}}\n"
+        )
+    };
+    let log = bench.claude().join("projects/-p/00000000-0000-4000-8000-000000000001.jsonl");
+    let stat = || bench.run(&["stats", "--json"]).lines[0].clone();
+    disk::write(&log, line("a", "").as_bytes());
+    assert_eq!((&stat()["tokens"]["cache_write_1h"], stat()["cost_usd"].as_f64()), (&Value::Null, Some(6.25)));
+    let hour = ",\"cache_creation\":{\"ephemeral_5m_input_tokens\":0,\"ephemeral_1h_input_tokens\":1000000}";
+    disk::write(&log, [line("a", ""), line("b", hour)].concat().as_bytes());
+    let both = stat();
+    assert_eq!(
+        (both["tokens"]["cache_write"].as_u64(), both["tokens"]["cache_write_1h"].as_u64()),
+        (Some(2_000_000), Some(1_000_000))
+    );
+    assert_eq!(both["cost_usd"].as_f64(), Some(16.25));
+    assert!(
+        bench.run(&["stats"]).stdout.contains("for an hour   1,000,000 tokens"),
+        "{}",
+        bench.run(&["stats"]).stdout
+    );
 }
 
 #[test]

@@ -142,6 +142,36 @@ fn rows_give_counts_tokens_models_and_time() {
 }
 
 #[test]
+fn what_rows_cost_goes_to_the_model_that_they_name_else_to_the_one_before_else_to_the_indexs() {
+    let answer = |id: u32, usage: &str| {
+        format!(
+            r#"{{"id":"{id}","role":"assistant","content":"x","timestamp":"2026-08-05T00:0{id}:00.000Z","usage":{usage}}}"#
+        )
+    };
+    let rows = [
+        answer(1, r#"{"outputTokens":1}"#),
+        answer(2, r#"{"outputTokens":10,"model":"m1"}"#),
+        answer(3, r#"{"outputTokens":100}"#),
+        answer(4, r#"{"outputTokens":7000,"model":"m1","modelUsage":{"m1":{"outputTokens":6000},"m2":{"outputTokens":1000}}}"#),
+        answer(5, r#"{"outputTokens":80000,"model":"m3","modelUsage":{"m2":{"outputTokens":5}}}"#),
+    ]
+    .join("\n");
+    let by_model = |more: &str| {
+        let (_, session) = read(&index_of(more), &rows);
+        let mut sums = std::collections::BTreeMap::new();
+        for (_, noted) in session.facts.usage.items() {
+            let model = noted.said.model.map_or("-", |model| session.log.names.text(model));
+            *sums.entry(model.to_owned()).or_insert(0) += noted.usage.output.unwrap_or(0);
+        }
+        sums.into_iter().collect::<Vec<_>>()
+    };
+    let of = |model: &str, output| (model.to_owned(), output);
+    let rest = [of("m1", 6110), of("m2", 1000), of("m3", 80000)];
+    assert_eq!(by_model(r#","model":"m0""#), [&[of("m0", 1)][..], &rest].concat());
+    assert_eq!(by_model(""), [&[of("-", 1)][..], &rest].concat(), "nobody said which");
+}
+
+#[test]
 fn rows_hang_together_by_order_though_their_ids_repeat() {
     let (_, session) = read(&index_of(""), ROWS);
     let bytes = Bytes(ROWS.as_bytes());

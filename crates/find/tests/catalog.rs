@@ -6,7 +6,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{By, Catalog, Counted, Entry, Prices, Wanted, count};
+use boswell_find::{By, Catalog, Entry, Prices, Wanted};
 use boswell_model::Instant;
 use boswell_store::Stores;
 use boswell_testkit::{bench_corpus, corpus, disk};
@@ -199,15 +199,21 @@ fn pages_damaged_after_opening_are_noticed_and_made_anew() {
 #[test]
 fn two_at_once_agree() {
     let lab = Lab::new(40);
-    let both: Vec<Vec<Entry>> = std::thread::scope(|scope| {
-        let one = || lab.look(&mut lab.catalog());
+    let both: Vec<(Vec<Entry>, _)> = std::thread::scope(|scope| {
+        let one = || {
+            let mut catalog = lab.catalog();
+            let entries = lab.look(&mut catalog);
+            let sums = catalog.tally(&lab.stores, &entries, By::Day, &|_| true).unwrap().sums(&Prices::default());
+            (entries, sums)
+        };
         let running: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let generations =
         |entries: &[Entry]| entries.iter().map(|e| (e.located.key.clone(), e.generation)).collect::<Vec<_>>();
-    for other in &both[1..] {
-        assert_eq!(generations(other), generations(&both[0]));
+    for (other, sums) in &both[1..] {
+        assert_eq!(generations(other), generations(&both[0].0));
+        assert_eq!(*sums, both[0].1);
     }
 }
 
@@ -274,13 +280,8 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
     assert_eq!(brute_force(&lab.logs()), honest);
     let mut catalog = lab.catalog();
     let entries = lab.look(&mut catalog);
-    let summaries: Vec<_> = entries.iter().map(|entry| lab.summary(entry)).collect();
-    let counted: Vec<Counted<'_>> = (summaries.iter().enumerate())
-        .map(|(conversation, summary)| Counted { summary, agent: "claude", conversation, store: 0 })
-        .collect();
-    let items = catalog.items(&entries).unwrap();
     for by in [By::Total, By::Day, By::Project, By::Agent, By::Model] {
-        let sums = count(&counted, items.clone(), by, &Prices::default());
+        let sums = catalog.tally(&lab.stores, &entries, by, &|_| true).unwrap().sums(&Prices::default());
         let output: u64 = sums.values().filter_map(|sum| sum.usage.output).sum();
         assert_eq!(output, honest, "{by:?}");
     }
@@ -310,12 +311,8 @@ fn pi_output(folder: &Path, dialect: &str) -> u64 {
     let mut catalog = Catalog::in_memory().unwrap();
     let mut entries = catalog.refresh(&stores, later(60)).unwrap().entries;
     catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
-    let summaries: Vec<_> = entries.iter().map(|e| e.summary(stores.get(e.store).unwrap()).unwrap()).collect();
-    let counted: Vec<Counted<'_>> = (summaries.iter().enumerate())
-        .map(|(conversation, summary)| Counted { summary, agent: dialect, conversation, store: 0 })
-        .collect();
-    let sums = count(&counted, catalog.items(&entries).unwrap(), By::Total, &Prices::default());
-    sums.values().filter_map(|sum| sum.usage.output).sum()
+    let tally = catalog.tally(&stores, &entries, By::Total, &|_| true).unwrap();
+    tally.sums(&Prices::default()).values().filter_map(|sum| sum.usage.output).sum()
 }
 
 #[test]

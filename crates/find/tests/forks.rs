@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{By, Catalog, Counted, Prices, Wanted, count};
+use boswell_find::{By, Catalog, Prices, Wanted};
 use boswell_model::{Instant, Usage};
 use boswell_store::Stores;
 use boswell_testkit::files::Made;
@@ -44,14 +44,10 @@ fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let mut entries = catalog.refresh(&stores, now).unwrap().entries;
     catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
     let summaries: Vec<_> = entries.iter().map(|e| e.summary(stores.get(e.store).unwrap()).unwrap()).collect();
-    let sessions: Vec<Counted<'_>> = (summaries.iter().enumerate())
-        .map(|(conversation, summary)| Counted { summary, agent: "codex", conversation, store: 0 })
-        .collect();
-    let items = catalog.items(&entries).unwrap();
     let totals: Vec<Spent> = [By::Total, By::Day, By::Project, By::Model]
         .into_iter()
         .map(|by| {
-            let sums = count(&sessions, items.clone(), by, &Prices::default());
+            let sums = catalog.tally(&stores, &entries, by, &|_| true).unwrap().sums(&Prices::default());
             sum(&sums.values().map(|sum| spent(&sum.usage)).collect::<Vec<_>>())
         })
         .collect();
@@ -135,6 +131,25 @@ fn strangers_with_equal_numbers_are_counted_apart() {
     let two = rollout(Shape::Plain, "/p", Some("019d7e3d-0164-79d1-af76-e4ee6689b950"), 12);
     let spent = sum(&requests(one.bytes()));
     assert_eq!(counted(written(&[&one, &two]).path()).0, sum(&[spent, spent]));
+}
+
+#[test]
+fn copies_of_other_agents_count_once_beside_forks() {
+    let folder = written(&[&rollout(Shape::Plain, "/p", None, 13)]);
+    let alone = counted(folder.path()).0;
+    let line = r#"{"type":"assistant","uuid":"u","requestId":"r","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","model":"x","content":[],"usage":{"input_tokens":3,"output_tokens":5}}}"#;
+    for id in ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"] {
+        disk::write(&folder.path().join(format!("claude/projects/-p/{id}.jsonl")), format!("{line}\n").as_bytes());
+    }
+    let mut stores = Stores::default();
+    stores.add("codex", folder.path()).unwrap();
+    stores.add("claude", folder.path().join("claude")).unwrap();
+    let mut catalog = Catalog::in_memory().unwrap();
+    let mut entries = catalog.refresh(&stores, Instant::from_millis(i64::MAX >> 22)).unwrap().entries;
+    catalog.fill(&stores, &mut entries, Wanted::Whole, 1, &|| true).unwrap();
+    assert_eq!(entries.len(), 3);
+    let sums = catalog.tally(&stores, &entries, By::Total, &|_| true).unwrap().sums(&Prices::default());
+    assert_eq!(spent(&sums[""].usage), sum(&[alone, (3, 5)]));
 }
 
 #[test]

@@ -13,8 +13,10 @@ pub struct Usage {
     pub output: Option<u64>,
     /// Tokens read from the provider's cache.
     pub cache_read: Option<u64>,
-    /// Tokens written to the provider's cache.
+    /// Tokens written to the provider's cache, for however long.
     pub cache_write: Option<u64>,
+    /// Those of them that were written for an hour, which cost more; known only where they are told apart.
+    pub cache_write_1h: Option<u64>,
     /// Tokens spent on reasoning, where they are counted apart.
     pub reasoning: Option<u64>,
     /// Dollars, where the agent recorded them.
@@ -31,7 +33,7 @@ impl Usage {
 
     /// Whether nothing was spent, or nothing is known.
     pub fn is_nothing(&self) -> bool {
-        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.reasoning];
+        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.cache_write_1h, self.reasoning];
         let parts = [self.cost, self.premium_requests];
         counts.iter().all(|count| count.unwrap_or(0) == 0) && parts.iter().all(|part| part.unwrap_or(0.0) == 0.0)
     }
@@ -44,6 +46,7 @@ impl Usage {
             output: zero(self.output),
             cache_read: zero(self.cache_read),
             cache_write: zero(self.cache_write),
+            cache_write_1h: zero(self.cache_write_1h),
             reasoning: zero(self.reasoning),
             cost: self.cost.map(|_| 0.0),
             premium_requests: self.premium_requests.map(|_| 0.0),
@@ -61,6 +64,7 @@ impl Usage {
             output: less(self.output, earlier.output)?,
             cache_read: less(self.cache_read, earlier.cache_read)?,
             cache_write: less(self.cache_write, earlier.cache_write)?,
+            cache_write_1h: less(self.cache_write_1h, earlier.cache_write_1h)?,
             reasoning: less(self.reasoning, earlier.reasoning)?,
             cost: None,
             premium_requests: None,
@@ -73,6 +77,7 @@ impl Usage {
         add(&mut self.output, other.output);
         add(&mut self.cache_read, other.cache_read);
         add(&mut self.cache_write, other.cache_write);
+        add(&mut self.cache_write_1h, other.cache_write_1h);
         add(&mut self.reasoning, other.reasoning);
         add_part(&mut self.cost, other.cost);
         add_part(&mut self.premium_requests, other.premium_requests);

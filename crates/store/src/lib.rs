@@ -118,7 +118,7 @@ pub use keep::{KeepRun, KeepWhich, is_secret};
 pub use launch::Launch;
 pub use lease::Wait;
 pub use leftovers::{Leftovers, StaleLock};
-pub use links::{Conversation, Drift, LinkTable, drift};
+pub use links::{Conversation, Drift, Elsewhere, LinkTable, Ties, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};

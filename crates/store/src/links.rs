@@ -3,7 +3,7 @@
 //! MyAgents keeps its own rows beside the transcript of the engine it drives, and clinvoker keeps only a document about a
 //! transcript that its backend writes. A list shows such a conversation once, with both places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Depth, Located};
 use boswell_model::{Facts, Framing, Instant, Problem, ProblemKind, Result};
@@ -22,60 +22,86 @@ pub struct Conversation {
 }
 
 /// A session elsewhere: dialect and id.
-pub(crate) type Elsewhere = (&'static str, String);
+pub type Elsewhere = (&'static str, String);
 
 /// Joins summaries into conversations. Order is kept; what is linked moves to its front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
     links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
 ) -> Vec<Conversation> {
-    let links: Vec<Vec<Elsewhere>> = sessions.iter().map(|(store, summary)| links(*store, summary)).collect();
-    if links.iter().all(Vec::is_empty) {
-        let alone = |front| Conversation { front, linked: Vec::new(), dangling: Vec::new() };
-        return sessions.into_iter().map(alone).collect();
-    }
-    let mut by_ref: HashMap<(String, String), Vec<usize>> = HashMap::new();
-    for (index, (_, summary)) in sessions.iter().enumerate() {
-        let dialect = summary.reference.dialect.clone();
-        by_ref.entry((dialect.clone(), summary.reference.id.clone())).or_default().push(index);
-        if let Some(id) = summary.facts.id.as_ref().filter(|id| **id != summary.reference.id) {
-            by_ref.entry((dialect, id.clone())).or_default().push(index);
+    let links = sessions.iter().enumerate().map(|(place, (store, summary))| (place, links(*store, summary)));
+    let ties = Ties::of(links.filter(|(_, links)| !links.is_empty()).collect(), |name| {
+        for (place, (_, summary)) in sessions.iter().enumerate() {
+            name(place, &summary.reference.dialect, &summary.reference.id, summary.facts.id.as_deref());
         }
-    }
-    let mut taken = vec![false; sessions.len()];
-    let mut joined: Vec<(Vec<usize>, Vec<Elsewhere>)> = Vec::new();
-    for (index, elsewhere) in links.into_iter().enumerate() {
-        let mut mine = Vec::new();
-        let mut dangling = Vec::new();
-        for (dialect, id) in elsewhere {
-            let others = by_ref.get(&(dialect.to_owned(), id.clone())).cloned().unwrap_or_default();
-            let others: Vec<usize> = others.into_iter().filter(|other| *other != index).collect();
-            if others.is_empty() {
-                dangling.push((dialect, id));
-            }
-            for other in others {
-                if taken.get(other) == Some(&false) {
-                    mine.push(other);
-                    if let Some(mark) = taken.get_mut(other) {
-                        *mark = true;
-                    }
-                }
-            }
-        }
-        joined.push((mine, dangling));
-    }
+    });
     let mut slots: Vec<Option<(StoreId, Summary)>> = sessions.into_iter().map(Some).collect();
-    let mut conversations = Vec::new();
-    for (index, (mine, dangling)) in joined.into_iter().enumerate() {
-        if taken.get(index) == Some(&true) {
+    let mut conversations = Vec::with_capacity(slots.len());
+    for place in 0..slots.len() {
+        if ties.is_taken(place) {
             continue;
         }
-        let linked = mine.into_iter().filter_map(|other| slots.get_mut(other)?.take()).collect();
-        if let Some(front) = slots.get_mut(index).and_then(Option::take) {
+        let (sides, dangling) = ties.of.get(&place).cloned().unwrap_or_default();
+        let linked = sides.into_iter().filter_map(|other| slots.get_mut(other)?.take()).collect();
+        if let Some(front) = slots.get_mut(place).and_then(Option::take) {
             conversations.push(Conversation { front, linked, dangling });
         }
     }
     conversations
+}
+
+/// Which sessions of a list are one conversation, by their places.
+#[derive(Debug, Default)]
+pub struct Ties {
+    /// Of those that name others: the ones that no session before them took, and those that are not in the list.
+    of: HashMap<usize, (Vec<usize>, Vec<Elsewhere>)>,
+    taken: HashSet<usize>,
+}
+
+impl Ties {
+    /// Looks for the sessions that others name: `links` has those that do, in the order of the list. `names` hands over every session of
+    /// the list: its place, dialect, id, and what its log calls itself.
+    pub fn of(
+        links: Vec<(usize, Vec<Elsewhere>)>,
+        names: impl FnOnce(&mut dyn FnMut(usize, &str, &str, Option<&str>)),
+    ) -> Ties {
+        let mut ties = Ties::default();
+        if links.is_empty() {
+            return ties;
+        }
+        let named = links.iter().flat_map(|(_, links)| links).map(|(_, id)| (id.clone(), Vec::new()));
+        let mut found: HashMap<String, Vec<(usize, String)>> = named.collect();
+        names(&mut |place, dialect, id, other| {
+            for id in std::iter::once(id).chain(other.filter(|other| *other != id)) {
+                if let Some(found) = found.get_mut(id) {
+                    found.push((place, dialect.to_owned()));
+                }
+            }
+        });
+        for (place, elsewhere) in links {
+            let (mut sides, mut dangling) = (Vec::new(), Vec::new());
+            for (dialect, id) in elsewhere {
+                let found = found.get(&id).into_iter().flatten();
+                let mut others = found.filter(|(other, of)| of == dialect && *other != place).peekable();
+                if others.peek().is_none() {
+                    dangling.push((dialect, id.clone()));
+                }
+                sides.extend(others.map(|(other, _)| *other).filter(|other| ties.taken.insert(*other)));
+            }
+            ties.of.insert(place, (sides, dangling));
+        }
+        ties
+    }
+
+    /// Whether a session belongs to the conversation of one that names it.
+    pub fn is_taken(&self, place: usize) -> bool {
+        self.taken.contains(&place)
+    }
+
+    /// The other sides of the conversation that a session leads.
+    pub fn sides(&self, place: usize) -> &[usize] {
+        self.of.get(&place).map_or(&[], |(sides, _)| sides)
+    }
 }
 
 /// How far the last times of two sides may lie apart: a front program notes when a run ended, its engine when it answered.

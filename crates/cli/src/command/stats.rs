@@ -1,18 +1,19 @@
 //! `stats`: what was said, done and paid for.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::process::ExitCode;
 
-use boswell_find::{By, Counted, PRICES_AS_OF, Prices, Sum, Tally, Wanted};
+use boswell_find::{By, Entry, PRICES_AS_OF, Prices, Sum, Wanted};
 use boswell_model::json::{Json, number_text};
-use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Conversation, Resolved, StoreId, Summary};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::{Conversation, Resolved};
 use clap::{Args, ValueEnum};
 
-use super::list::{short_path, sides, warn_about};
+use super::list::{short_path, warn_about};
 use super::narrow::{Filter, Narrow};
-use crate::library::{Create, Library, say_unkept};
+use crate::library::{Create, IsMeant, Library, say_unkept};
 use crate::machine::Machine;
+use crate::noted::Noted;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
 use crate::{failure, shape};
@@ -53,13 +54,6 @@ impl ByArg {
     }
 }
 
-/// Where a session is: its store, its key there, its id.
-type Place = (usize, Option<String>, String);
-
-fn place(store: StoreId, summary: &Summary) -> Place {
-    (store.0, summary.located.key.clone(), summary.located.id.clone())
-}
-
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
@@ -69,19 +63,12 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
     };
     library.read(machine, Wanted::Whole, &|| true)?;
-    let everything = only.is_none() && filter.takes_everything();
     let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
-    let known = if everything { library.tally(by) } else { None };
-    let tally = match known {
-        Some(tally) => tally,
-        None => {
-            let tally = tally(machine, &mut library, &filter, only.as_ref(), by)?;
-            if everything {
-                library.keep_tally(by, &tally);
-            }
-            tally
-        }
-    };
+    let tally = library.tally(machine, by, &|library| match &only {
+        Some(session) => Ok(one(machine, library, session)),
+        None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
+        None => narrowed(machine, library, &filter),
+    })?;
     let mut out = Output::paged(machine);
     let sums = tally.sums(&prices);
     match args.by {
@@ -99,42 +86,34 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds up the conversations that are asked for.
-fn tally(
-    machine: &Machine,
-    library: &mut Library,
-    filter: &Filter<'_>,
-    only: Option<&Resolved>,
-    by: By,
-) -> Result<Tally> {
-    library.fill(machine, Wanted::Whole, &|| true)?;
-    let items = library.items(machine)?;
-    let looked = library.summaries(machine);
-    let entries: HashMap<Place, usize> = looked.iter().map(|(index, store, s)| (place(*store, s), *index)).collect();
-    let mut conversations = machine.stores.joined(looked.into_iter().map(|(_, store, s)| (store, s)).collect());
-    machine.annotate(&mut conversations)?;
-    let is_meant = |conversation: &&Conversation| match only {
-        Some(found) => sides(conversation).any(|side| {
-            side.reference.dialect == found.store.dialect().name()
-                && (side.located.key == found.located.key && side.located.id == found.located.id
-                    || side.located.owner.as_deref() == Some(&found.located.id))
-        }),
-        None => filter.takes(conversation),
+/// The conversation of a session, and its subagents.
+fn one(machine: &Machine, library: &Library, session: &Resolved) -> IsMeant<'static> {
+    let (dialect, own) = (session.store.dialect().name(), &session.located);
+    let is_side = |entry: &Entry| {
+        let located = &entry.located;
+        let is_meant = (located.key == own.key && located.id == own.id) || located.owner.as_deref() == Some(&own.id);
+        is_meant && machine.stores.get(entry.store).is_some_and(|store| store.dialect().name() == dialect)
     };
-    let mut counted = Vec::new();
-    let mut places: HashMap<usize, usize> = HashMap::new();
-    for (number, conversation) in conversations.iter().filter(is_meant).enumerate() {
-        for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
-            let own = machine.stores.get(*store).map_or("", |store| store.dialect().agent());
-            let agent = summary.facts.agent.as_deref().unwrap_or(own);
-            if let Some(entry) = entries.get(&place(*store, summary)) {
-                places.insert(*entry, counted.len());
-            }
-            counted.push(Counted { summary, agent, conversation: number, store: store.0 });
-        }
-    }
-    let items: Vec<_> = (items.into_iter()).filter_map(|(entry, item)| Some((*places.get(&entry)?, item))).collect();
-    Ok(Tally::of(&counted, items, by))
+    let entries = library.entries.iter().enumerate();
+    let places: HashSet<usize> = entries.filter(|(_, entry)| is_side(entry)).map(|(place, _)| place).collect();
+    Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
+}
+
+/// The conversations that are asked for.
+fn narrowed<'f>(machine: &Machine, library: &mut Library, filter: &'f Filter<'f>) -> Result<IsMeant<'f>> {
+    library.fill(machine, Wanted::Whole, &|| true)?;
+    let noted = Noted::read(machine)?;
+    let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
+    library.each_summary(machine, &mut |place, store, summary| {
+        let mut alone = Conversation { front: (store, summary), linked: Vec::new(), dangling: Vec::new() };
+        machine.add_status(&mut alone);
+        noted.add_to(std::iter::once(&mut alone.front.1));
+        sides.insert(place, (filter.takes_side(&alone.front.1), alone.front.1.last_active()));
+    });
+    Ok(Box::new(move |places| {
+        let known = || places.iter().filter_map(|place| sides.get(place));
+        known().any(|(takes, _)| *takes) && filter.takes_time(known().filter_map(|(_, at)| *at).max())
+    }))
 }
 
 /// The prices of the table, and those that the user set.
@@ -191,9 +170,11 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
         ("output", usage.output),
         ("cache read", usage.cache_read),
         ("cache write", usage.cache_write),
+        ("for an hour", usage.cache_write_1h),
         ("reasoning", usage.reasoning),
     ];
-    for (name, count) in tokens {
+    // Few agents say for how long they wrote.
+    for (name, count) in tokens.into_iter().filter(|(name, count)| *name != "for an hour" || count.is_some()) {
         row(name, count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))))?;
     }
     row("cost", cost(usage.cost))?;

@@ -84,10 +84,15 @@ fn assistant(answer: &Answer, id: &str, facts: &Facts) -> Json {
 
 /// The client adds these numbers up without looking, so they must be there; `unknown` keeps the truth.
 fn usage(usage: &Usage) -> Json {
+    let by_span = usage.cache_write_1h.map(|hour| {
+        let rest = usage.cache_write.unwrap_or(0).saturating_sub(hour);
+        Json::object().with("ephemeral_5m_input_tokens", rest).with("ephemeral_1h_input_tokens", hour)
+    });
     Json::object()
         .with("input_tokens", usage.input.unwrap_or(0))
         .with("cache_creation_input_tokens", usage.cache_write.unwrap_or(0))
         .with("cache_read_input_tokens", usage.cache_read.unwrap_or(0))
+        .with_some("cache_creation", by_span)
         .with("output_tokens", usage.output.unwrap_or(0))
         .with_some("unknown", usage.is_unknown().then_some(true))
 }

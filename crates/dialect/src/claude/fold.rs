@@ -117,6 +117,7 @@ pub(super) fn usage(raw: Raw<'_>) -> Usage {
         output: count("output_tokens"),
         cache_read: count("cache_read_input_tokens"),
         cache_write: count("cache_creation_input_tokens"),
+        cache_write_1h: raw.at(&["cache_creation", "ephemeral_1h_input_tokens"]).and_then(|value| value.u64()),
         reasoning: raw.at(&["output_tokens_details", "thinking_tokens"]).and_then(|value| value.u64()),
         ..Usage::default()
     }
@@ -196,6 +197,20 @@ mod tests {
         assert_eq!((total.input, total.output, total.cache_read, total.cache_write), (Some(1), Some(7), Some(3), None));
         assert_eq!(facts.models, ["big"]);
         assert_eq!((facts.messages, facts.tool_calls), (2, 3));
+    }
+
+    #[test]
+    fn what_was_written_to_the_cache_for_an_hour_is_told_apart() {
+        let line = |uuid: &str, usage: &str| {
+            format!(
+                r#"{{"parentUuid":null,"type":"assistant","uuid":"{uuid}","message":{{"id":"{uuid}","model":"big","content":[],"usage":{{{usage}}}}}}}"#
+            ) + "\n"
+        };
+        let both = r#""cache_creation_input_tokens":9,"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":7}"#;
+        let total = |text: &str| read(text).facts.usage.total();
+        let sum = total(&(line("a", both) + &line("b", r#""cache_creation_input_tokens":5"#)));
+        assert_eq!((sum.cache_write, sum.cache_write_1h), (Some(14), Some(7)));
+        assert_eq!(total(&line("b", r#""cache_creation_input_tokens":5"#)).cache_write_1h, None);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 }
 
 /// Gathers what a row says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     // A row of the index that states both times (then it gave the id) knows better: forks repeat old rows, and what
     // happens of itself does not count as activity.
@@ -41,13 +41,13 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &Names, facts: &mut 
         }
         EntryKind::Assistant => {
             facts.messages += 1;
-            fold_answer(object, head, facts);
+            fold_answer(object, head, names, facts);
         }
         _ => {}
     }
 }
 
-fn fold_answer(object: &Object<'_>, head: &Head, facts: &mut Facts) {
+fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     let calls = object.get("toolCount").and_then(|n| n.u64());
     let calls = calls.unwrap_or_else(|| Content::of(object.get("content")).calls());
     facts.tool_calls = facts.tool_calls.saturating_add(calls);
@@ -55,11 +55,38 @@ fn fold_answer(object: &Object<'_>, head: &Head, facts: &mut Facts) {
         facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
     }
     if let Some(stated) = object.get("usage") {
-        facts.usage.note_said(None, usage(stated), Said { at: head.instant(), ..Said::default() });
+        // A row that names no model was answered by that of the row before, and the first ones by that of the index.
+        let running = facts.usage.running.model;
+        let first =
+            models(stated).into_iter().next().or_else(|| facts.models.first().filter(|_| running.is_none()).cloned());
+        facts.usage.running.model = first.and_then(|model| names.intern(&model)).or(running);
+        for (model, usage) in usage_by_model(stated) {
+            let model = model.and_then(|model| names.intern(&model)).or(facts.usage.running.model);
+            facts.usage.note_said(None, usage, Said { at: head.instant(), model, ..Said::default() });
+        }
         for model in models(stated) {
             facts.saw_model(&model);
         }
     }
+}
+
+/// What a row cost, by model. Where the counters by model do not add up to the row's own, those count, for the model at work.
+fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
+    let whole = usage(stated);
+    let by_model = stated.get("modelUsage");
+    let parts: Vec<(Option<String>, Usage)> = (by_model.iter().flat_map(|m| m.members()))
+        .map(|(name, part)| (Some(name.to_text().into_owned()), counters(part)))
+        .filter(|(_, part)| !part.is_unknown())
+        .collect();
+    let mut sum = Usage::default();
+    parts.iter().for_each(|(_, part)| sum.add(part));
+    let known = |usage: &Usage| {
+        [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|count| count.unwrap_or(0))
+    };
+    if parts.is_empty() || known(&sum) != known(&whole) {
+        return vec![(None, whole)];
+    }
+    parts
 }
 
 /// What a row cost: its own counters, or the sum of those by model where it has none.

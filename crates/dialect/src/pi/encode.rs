@@ -177,6 +177,7 @@ fn usage(printed: &mut Printer<'_>, usage: &Usage) {
         .with("cacheRead", read)
         .with("cacheWrite", write)
         .with("totalTokens", input + output + read + write)
+        .with_some("cttl", usage.cache_write_1h.map(|hour| Json::object().with("ephemeral1h", hour)))
         .with_some("reasoning", usage.reasoning)
         .with_some("premiumRequests", usage.premium_requests)
         .with_object("cost", |cost| {

@@ -232,6 +232,7 @@ pub(super) fn usage_of(usage: Raw<'_>) -> Usage {
         output: count("output"),
         cache_read: count("cacheRead"),
         cache_write: count("cacheWrite"),
+        cache_write_1h: usage.at(&["cttl", "ephemeral1h"]).and_then(|n| n.u64()),
         reasoning: count("reasoning"),
         cost: usage.at(&["cost", "total"]).and_then(|c| c.f64()).filter(|c| c.is_finite()),
         premium_requests: usage.get("premiumRequests").and_then(|n| n.f64()).filter(|n| n.is_finite()),

@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 /// How long another process may hold the file before we do without.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -31,7 +31,9 @@ CREATE TABLE session(
 );
 CREATE TABLE kept(session INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
-CREATE TABLE tally(name INTEGER PRIMARY KEY, state INTEGER NOT NULL, sums BLOB NOT NULL);
+CREATE TABLE account(session INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL, sums BLOB NOT NULL);
+CREATE TABLE claim(session INTEGER PRIMARY KEY, keys BLOB NOT NULL);
+CREATE TABLE shared(key INTEGER NOT NULL, session INTEGER NOT NULL, item BLOB NOT NULL, PRIMARY KEY(key, session)) WITHOUT ROWID;
 ";
 
 /// Opens the file, or makes it. One that is damaged or of another version is deleted first.

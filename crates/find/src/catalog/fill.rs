@@ -180,7 +180,7 @@ fn read_batch(
     })
 }
 
-fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>)> {
+pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>)> {
     let located = &entry.located;
     if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
         let seen = store.summary(located)?;

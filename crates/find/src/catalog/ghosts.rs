@@ -47,11 +47,9 @@ impl Catalog {
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
         let which = [&reference.dialect, &reference.id];
         let of = "SELECT id FROM session WHERE dialect=?1 AND name=?2";
-        for table in ["usage", "kept"] {
+        for table in ["usage", "kept", "account", "claim", "shared"] {
             tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
         }
-        // Sums may name its folder and models.
-        tx.execute("DELETE FROM tally", []).map_err(fault)?;
         tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
         // What was deleted still stands in the log of changes until that is cut off.

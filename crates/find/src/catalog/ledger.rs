@@ -1,32 +1,29 @@
 //! What every API message cost, one row a message of a session.
 
-use std::collections::HashMap;
-
 use boswell_dialect::ReadSession;
-use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
+use boswell_model::{Instant, Usage};
 use rusqlite::{Transaction, params};
 
 use super::packing::{Out, time, usage};
-use super::{Catalog, Entry, lineage};
 use crate::varint::Reader;
 
 /// What a message cost, and where it was said.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Item {
+pub(crate) struct Item {
     /// What names the message in every session that holds it; none where nothing does.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// When it was said.
-    pub at: Option<Instant>,
+    pub(crate) at: Option<Instant>,
     /// The model that said it.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Whether it only repeats what a subagent used.
-    pub relayed: bool,
+    pub(crate) relayed: bool,
     /// For what is named within a family of forks only: the oldest session of the family that the log names.
-    pub lineage: Option<String>,
+    pub(crate) lineage: Option<String>,
     /// Whether it was copied from the session that this one was forked from.
-    pub inherited: bool,
+    pub(crate) inherited: bool,
     /// Tokens and money.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 /// Every message of a session that was read as a whole.
@@ -70,7 +67,7 @@ pub(super) fn write(tx: &Transaction<'_>, session: i64, items: &[Item]) -> rusql
 }
 
 /// All messages of a session in few bytes: a report reads those of every session.
-fn pack(items: &[Item]) -> Vec<u8> {
+pub(super) fn pack(items: &[Item]) -> Vec<u8> {
     let mut out = Out::default();
     for item in items {
         out.text(b'k', item.key.as_deref());
@@ -86,21 +83,16 @@ fn pack(items: &[Item]) -> Vec<u8> {
         out.usage(b'u', &item.usage);
         out.0.push(b';');
     }
-    let sum = crc32fast::hash(&out.0);
-    out.0.extend_from_slice(&sum.to_le_bytes());
-    out.0
+    out.sealed()
 }
 
-/// Hands over what [`pack`] wrote; false for anything else.
-fn unpack(bytes: &[u8], sink: &mut dyn FnMut(Item)) -> bool {
-    let stated = bytes.split_last_chunk::<4>().filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
-    let Some((body, _)) = stated else { return false };
-    let mut reader = Reader::new(body);
+/// None for what [`pack`] did not write.
+pub(super) fn unpack(bytes: &[u8]) -> Option<Vec<Item>> {
+    let (mut reader, mut items) = (Reader::sealed(bytes)?, Vec::new());
     while !reader.is_empty() {
-        let Some(item) = unpack_one(&mut reader) else { return false };
-        sink(item);
+        items.push(unpack_one(&mut reader)?);
     }
-    true
+    Some(items)
 }
 
 fn unpack_one(reader: &mut Reader<'_>) -> Option<Item> {
@@ -120,32 +112,6 @@ fn unpack_one(reader: &mut Reader<'_>) -> Option<Item> {
     }
 }
 
-impl Catalog {
-    /// What every message of these sessions cost: the place of the session among them, and the message. What a fork copied
-    /// from a session that is among them is left out.
-    pub fn items(&self, entries: &[Entry]) -> Result<Vec<(usize, Item)>> {
-        let places: HashMap<i64, usize> = entries.iter().enumerate().map(|(index, entry)| (entry.row, index)).collect();
-        let mut out = Vec::new();
-        let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT session, items FROM usage").map_err(fault)?;
-        let mut rows = all.query([]).map_err(fault)?;
-        while let Some(row) = rows.next().map_err(fault)? {
-            let session: i64 = row.get(0).map_err(fault)?;
-            let kept = |place: &&usize| entries.get(**place).is_some_and(|entry| entry.items.is_empty());
-            let Some(place) = places.get(&session).filter(kept) else { continue };
-            let bytes = row.get_ref(1).map_err(fault)?.as_blob().unwrap_or(b"");
-            if !unpack(bytes, &mut |item| out.push((*place, item))) {
-                return Err(Error::new(ErrorKind::Damaged, "the catalog's account of messages is damaged"));
-            }
-        }
-        for (index, entry) in entries.iter().enumerate() {
-            out.extend(entry.items.iter().map(|item| (index, item.clone())));
-        }
-        lineage::settle(entries, &mut out);
-        Ok(out)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,13 +124,11 @@ mod tests {
         let (model, lineage) = (Some("会".into()), Some("root".into()));
         let two = Item { model, lineage, inherited: true, ..Item::default() };
         let bytes = pack(&[one.clone(), two.clone()]);
-        let mut back = Vec::new();
-        assert!(unpack(&bytes, &mut |item| back.push(item)));
-        assert_eq!(back, [one, two]);
+        assert_eq!(unpack(&bytes).unwrap(), [one, two]);
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 2;
-            assert!(!unpack(&hurt, &mut |_| ()), "byte {at}");
+            assert_eq!(unpack(&hurt), None, "byte {at}");
         }
     }
 }

@@ -4,6 +4,9 @@
 //! [`Catalog::fill`] reads those. What an API message cost is kept message by message, so that statistics count each once,
 //! in however many forks and copies it stands. Everything is derived: a file that is damaged or of another version is made anew.
 
+mod account;
+mod accounts;
+mod claims;
 mod database;
 mod entry;
 mod fill;
@@ -18,19 +21,26 @@ mod load;
 mod packing;
 mod refresh;
 mod state;
-mod tallies;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
 
+pub(crate) use account::{Group, Head, NO_MODEL, Sums, Traits, day_of};
 pub use entry::Entry;
 pub use fill::{Filled, Wanted};
 pub use ghosts::Ghost;
 pub use glance::Glance;
-pub use ledger::Item;
+pub(crate) use ledger::Item;
+pub(crate) use lineage::Family;
 pub use refresh::Refreshed;
+
+/// What every message of a session cost, by its log alone.
+#[cfg(test)]
+pub(crate) fn messages_of(store: &boswell_store::Store, entry: &Entry) -> Vec<Item> {
+    fill::read(store, entry, Wanted::Whole).map(|(_, items)| items).unwrap_or_default()
+}
 
 /// The table of every session.
 #[derive(Debug)]

@@ -40,6 +40,13 @@ impl Out {
         }
     }
 
+    /// The bytes with a checksum behind them.
+    pub(super) fn sealed(mut self) -> Vec<u8> {
+        let sum = crc32fast::hash(&self.0);
+        self.0.extend_from_slice(&sum.to_le_bytes());
+        self.0
+    }
+
     /// Which parts are known, and those.
     pub(super) fn usage(&mut self, letter: u8, usage: &Usage) {
         if usage.is_unknown() {
@@ -58,11 +65,19 @@ impl Out {
 
 /// The bits that say which of the numbers that may be fractions are known.
 fn parts_of(usage: &Usage) -> u8 {
-    u8::from(usage.cost.is_some()) << 5 | u8::from(usage.premium_requests.is_some()) << 6
+    u8::from(usage.cost.is_some()) << 6 | u8::from(usage.premium_requests.is_some()) << 7
 }
 
-fn counts_of(usage: &Usage) -> [Option<u64>; 5] {
-    [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning]
+fn counts_of(usage: &Usage) -> [Option<u64>; 6] {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.reasoning]
+}
+
+impl<'a> Reader<'a> {
+    /// Reads what [`Out::sealed`] made; none if its checksum says that it is not as it was.
+    pub(super) fn sealed(bytes: &'a [u8]) -> Option<Reader<'a>> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        (crc32fast::hash(body).to_le_bytes() == *sum).then(|| Reader::new(body))
+    }
 }
 
 /// A time that [`Out::time`] wrote, behind its letter.
@@ -74,7 +89,7 @@ pub(super) fn time(from: &mut Reader<'_>) -> Option<Instant> {
 /// What [`Out::usage`] wrote, behind its letter.
 pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
     let known = *from.bytes(1)?.first()?;
-    let mut counts = [None; 5];
+    let mut counts = [None; 6];
     for (at, count) in counts.iter_mut().enumerate() {
         if known & 1 << at != 0 {
             *count = Some(from.number()?);
@@ -82,11 +97,11 @@ pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
     }
     let mut parts = [None; 2];
     for (at, part) in parts.iter_mut().enumerate() {
-        if known & 1 << (5 + at) != 0 {
+        if known & 1 << (6 + at) != 0 {
             *part = Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?);
         }
     }
-    let [input, output, cache_read, cache_write, reasoning] = counts;
+    let [input, output, cache_read, cache_write, cache_write_1h, reasoning] = counts;
     let [cost, premium_requests] = parts;
-    Some(Usage { input, output, cache_read, cache_write, reasoning, cost, premium_requests })
+    Some(Usage { input, output, cache_read, cache_write, cache_write_1h, reasoning, cost, premium_requests })
 }

@@ -2,35 +2,36 @@
 //!
 //! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's catalog 18.2.3). Where both state a price
 //! they agree but for rounding and the cache of one model; where one of them is older or says nothing, the newer one stands. A price that
-//! is not charged apart (writing to or reading from a cache) stands as that of tokens sent.
+//! is not charged apart (writing to or reading from a cache) stands as that of tokens sent. An hour in the cache is priced as oh-my-pi and Claude Code
+//! themselves do it.
 
-use super::prices::{Price, price};
+use super::prices::{Price, claude, price};
 
 /// The day as of which the table holds.
 pub const PRICES_AS_OF: &str = "2026-09-20";
 
 pub(super) const TABLE: &[(&str, Price)] = &[
-    ("claude-3-5-haiku", price(0.8, 4.0, 0.08, 1.0)),
-    ("claude-3-5-sonnet", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-3-7-sonnet", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-3-haiku", price(0.25, 1.25, 0.03, 0.3)),
-    ("claude-3-opus", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-fable-5", price(10.0, 50.0, 1.0, 12.5)),
-    ("claude-fable-5-1", price(10.0, 50.0, 0.25, 12.5)),
-    ("claude-haiku-4-5", price(1.0, 5.0, 0.1, 1.25)),
-    ("claude-opus-4", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-opus-4-0", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-opus-4-1", price(15.0, 75.0, 1.5, 18.75)),
-    ("claude-opus-4-5", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-opus-4-6", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-opus-4-7", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-opus-4-8", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-opus-5", price(5.0, 25.0, 0.5, 6.25)),
-    ("claude-sonnet-4", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-sonnet-4-0", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-sonnet-4-5", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-sonnet-4-6", price(3.0, 15.0, 0.3, 3.75)),
-    ("claude-sonnet-5", price(2.0, 10.0, 0.2, 2.5)),
+    ("claude-3-5-haiku", claude(0.8, 4.0, 0.08, 1.0)),
+    ("claude-3-5-sonnet", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-3-7-sonnet", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-3-haiku", claude(0.25, 1.25, 0.03, 0.3)),
+    ("claude-3-opus", claude(15.0, 75.0, 1.5, 18.75)),
+    ("claude-fable-5", claude(10.0, 50.0, 1.0, 12.5)),
+    ("claude-fable-5-1", claude(10.0, 50.0, 0.25, 12.5)),
+    ("claude-haiku-4-5", claude(1.0, 5.0, 0.1, 1.25)),
+    ("claude-opus-4", claude(15.0, 75.0, 1.5, 18.75)),
+    ("claude-opus-4-0", claude(15.0, 75.0, 1.5, 18.75)),
+    ("claude-opus-4-1", claude(15.0, 75.0, 1.5, 18.75)),
+    ("claude-opus-4-5", claude(5.0, 25.0, 0.5, 6.25)),
+    ("claude-opus-4-6", claude(5.0, 25.0, 0.5, 6.25)),
+    ("claude-opus-4-7", claude(5.0, 25.0, 0.5, 6.25)),
+    ("claude-opus-4-8", claude(5.0, 25.0, 0.5, 6.25)),
+    ("claude-opus-5", claude(5.0, 25.0, 0.5, 6.25)),
+    ("claude-sonnet-4", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-sonnet-4-0", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-sonnet-4-5", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-sonnet-4-6", claude(3.0, 15.0, 0.3, 3.75)),
+    ("claude-sonnet-5", claude(2.0, 10.0, 0.2, 2.5)),
     ("gpt-4.1", price(2.0, 8.0, 0.5, 2.0)),
     ("gpt-4.1-mini", price(0.4, 1.6, 0.1, 0.4)),
     ("gpt-4.1-nano", price(0.1, 0.4, 0.025, 0.1)),

@@ -18,10 +18,17 @@ pub struct Price {
     pub cache_read: f64,
     /// Tokens written to the cache, for five minutes.
     pub cache_write: f64,
+    /// Tokens written to the cache for an hour.
+    pub cache_write_1h: f64,
 }
 
 pub(super) const fn price(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
-    Price { input, output, cache_read, cache_write }
+    Price { input, output, cache_read, cache_write, cache_write_1h: cache_write }
+}
+
+/// The same where an hour in the cache has a price of its own: twice that of tokens sent, whatever the model.
+pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
+    Price { cache_write_1h: 2.0 * input, ..price(input, output, cache_read, cache_write) }
 }
 
 /// Prices of models: those that the user named, then those of the table.
@@ -32,11 +39,11 @@ pub struct Prices {
 
 impl Prices {
     /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`, dollars for a million tokens. What is
-    /// not named of a model costs what tokens sent cost.
+    /// not named of a model costs what tokens sent cost, and an hour in the cache (`cache_write_1h`) what writing to it costs.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
             Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
-                "give each model an `input`, an `output`, and if they differ from input a `cache_read` and a `cache_write`, in dollars for a million tokens",
+                "give each model an `input`, an `output`, and if they differ from input a `cache_read`, a `cache_write` and a `cache_write_1h`, in dollars for a million tokens",
             )
         };
         let raw = Raw::parse(json).map_err(|_| bad("they are not JSON".to_owned()))?;
@@ -51,7 +58,8 @@ impl Prices {
             };
             let (input, output) = (number("input", None)?, number("output", None)?);
             let (read, write) = (number("cache_read", Some(input))?, number("cache_write", Some(input))?);
-            own.push((name.clone(), price(input, output, read, write)));
+            let hour = number("cache_write_1h", Some(write))?;
+            own.push((name.clone(), Price { cache_write_1h: hour, ..price(input, output, read, write) }));
         }
         // The longest name that fits is meant.
         own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -82,10 +90,14 @@ impl Price {
     /// What so many tokens cost.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let part = |count: Option<u64>, price: f64| count.unwrap_or(0) as f64 * price / 1e6;
+        // What is written for an hour is a part of what is written, whatever a log says.
+        let hour = usage.cache_write_1h.map(|hour| hour.min(usage.cache_write.unwrap_or(0)));
+        let rest = usage.cache_write.map(|written| written - hour.unwrap_or(0));
         part(usage.input, self.input)
             + part(usage.output, self.output)
             + part(usage.cache_read, self.cache_read)
-            + part(usage.cache_write, self.cache_write)
+            + part(rest, self.cache_write)
+            + part(hour, self.cache_write_1h)
     }
 }
 
@@ -102,6 +114,21 @@ mod tests {
         assert_eq!(prices.of("claude-opus-4-9"), None);
         assert_eq!(prices.of("gpt-5-nano-turbo"), None);
         assert_eq!(prices.of(""), None);
+    }
+
+    #[test]
+    fn an_hour_in_the_cache_costs_twice_what_is_sent_and_the_rest_as_before() {
+        let million = |cache_write, cache_write_1h| Usage { cache_write, cache_write_1h, ..Usage::default() };
+        let price = Prices::default().of("claude-opus-4-5").unwrap();
+        assert_eq!(price.cost(&million(Some(4_000_000), None)), 25.0);
+        assert_eq!(price.cost(&million(Some(4_000_000), Some(1_000_000))), 3.0 * 6.25 + 10.0);
+        assert_eq!(price.cost(&million(Some(1_000_000), Some(9_000_000))), 10.0, "no more than was written");
+        let own = Prices::parse(
+            br#"{"m":{"input":1,"output":2,"cache_write":3},"n":{"input":1,"output":2,"cache_write_1h":5}}"#,
+        )
+        .unwrap();
+        assert_eq!(own.of("m").unwrap().cost(&million(Some(1_000_000), Some(1_000_000))), 3.0);
+        assert_eq!(own.of("n").unwrap().cost(&million(Some(2_000_000), Some(1_000_000))), 1.0 + 5.0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod crash;
 mod life;
 mod recall;
+mod stats;
 mod support;
 
 use crate::{Counting, Effort, Field, Hit, Index, Order, Query, Results, Source, SourceReader};

@@ -1,0 +1,308 @@
+//! What one session adds to the statistics, packed into few bytes: read for every answer, made only when the session changed.
+//!
+//! Messages that stand in this session alone are summed up by day and model. Those that other sessions hold too are kept beside it one
+//! by one, because whom they count for depends on who is asked about.
+
+use std::collections::BTreeMap;
+
+use boswell_dialect::{Dialect, Located};
+use boswell_model::{Instant, Usage};
+
+use super::kept::Kept;
+use super::ledger::Item;
+use super::packing::{Out, time, usage};
+use crate::stats::{Exact, Spent};
+use crate::varint::{self, Reader};
+
+const DAY: i64 = 86_400_000;
+
+/// Who a session is, as far as it matters for what is counted for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Head {
+    pub(crate) created: Option<Instant>,
+    pub(crate) last_active: Option<Instant>,
+    pub(crate) project: String,
+    pub(crate) agent: String,
+    /// What the log calls itself, if that is not what its place says.
+    pub(crate) other_id: Option<String>,
+    /// The session that it was forked from, where that decides who spent what.
+    pub(crate) parent: Option<String>,
+    /// Sessions of other stores that are the same conversation: dialect and id.
+    pub(crate) links: Vec<(String, String)>,
+    pub(crate) messages: u64,
+    pub(crate) records: u64,
+    pub(crate) traits: Traits,
+}
+
+/// What is so of a session or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Traits(u8);
+
+impl Traits {
+    /// It works in the conversation of another.
+    pub(crate) const SUBAGENT: Traits = Traits(1);
+    /// Messages are summed up in it.
+    pub(crate) const SPENT: Traits = Traits(2);
+    /// Some of these have names.
+    pub(crate) const NAMED: Traits = Traits(4);
+    /// What only repeats a subagent is summed up in it.
+    pub(crate) const RELAYS: Traits = Traits(8);
+    /// Some of that has names.
+    pub(crate) const RELAYS_NAMED: Traits = Traits(16);
+    /// It counts on from its parent.
+    pub(crate) const FAMILY: Traits = Traits(32);
+    /// An index or a last line states what it cost as a whole.
+    pub(crate) const STATES: Traits = Traits(64);
+
+    pub(crate) fn has(self, one: Traits) -> bool {
+        self.0 & one.0 != 0
+    }
+
+    fn set_if(&mut self, is: bool, one: Traits) {
+        self.0 |= if is { one.0 } else { 0 };
+    }
+}
+
+/// What a session holds and what it spent, shared messages aside.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sums<'a> {
+    pub(crate) messages: u64,
+    pub(crate) turns: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) entries: u64,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) kinds: Vec<(&'a str, u64)>,
+    pub(crate) models: Vec<&'a str>,
+    /// What an index or a last line states of the session as a whole.
+    pub(crate) stated: Usage,
+    pub(crate) groups: Vec<Group<'a>>,
+}
+
+/// What was spent on one model on one day.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Group<'a> {
+    /// The beginning of the day.
+    pub(crate) day: Option<Instant>,
+    pub(crate) model: &'a str,
+    pub(crate) relayed: bool,
+    pub(crate) spent: Spent,
+}
+
+/// The beginning of the day of a moment.
+pub(crate) fn day_of(at: Instant) -> Instant {
+    Instant::from_millis(at.millis().div_euclid(DAY) * DAY)
+}
+
+/// A model that nobody named.
+pub(crate) const NO_MODEL: &str = "unknown";
+
+/// A session's account, ready to be written down.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub(super) head: Vec<u8>,
+    pub(super) sums: Vec<u8>,
+}
+
+impl Account {
+    /// Makes it of what the log says and of its messages: those that stand in this session alone, and the others.
+    pub(super) fn of(
+        dialect: &dyn Dialect,
+        located: &Located,
+        kept: &Kept,
+        alone: &[Item],
+        shared: &[Item],
+    ) -> Account {
+        let facts = &kept.facts;
+        let last_active = facts.last_active.or(located.modified);
+        let mut traits = Traits::default();
+        traits.set_if(located.hidden.or(facts.hidden) == Some("subagent"), Traits::SUBAGENT);
+        traits.set_if(!facts.stated.usage.is_unknown(), Traits::STATES);
+        traits.set_if(alone.iter().chain(shared).any(|item| item.lineage.is_some()), Traits::FAMILY);
+        for item in alone {
+            let (any, named) = match item.relayed {
+                true => (Traits::RELAYS, Traits::RELAYS_NAMED),
+                false => (Traits::SPENT, Traits::NAMED),
+            };
+            traits.set_if(true, any);
+            traits.set_if(item.key.is_some(), named);
+        }
+        let links = dialect.links(facts, &located.id).into_iter();
+        let head = Head {
+            created: facts.created,
+            last_active,
+            project: facts.project.clone().unwrap_or_default(),
+            agent: facts.agent.clone().unwrap_or_else(|| dialect.agent().to_owned()),
+            other_id: facts.id.clone().filter(|id| *id != located.id),
+            parent: facts.parent.clone().filter(|_| traits.has(Traits::FAMILY)),
+            links: links.map(|link| (link.dialect.to_owned(), link.id)).collect(),
+            messages: facts.messages,
+            records: kept.records,
+            traits,
+        };
+        let sums = Sums {
+            messages: facts.messages.max(facts.stated.messages.unwrap_or(0)),
+            turns: facts.turns.max(facts.stated.turns.unwrap_or(0)),
+            tool_calls: facts.tool_calls,
+            entries: kept.records,
+            duration_ms: facts.duration_ms,
+            kinds: facts.kinds.iter().map(|(word, count)| (word.as_str(), *count)).collect(),
+            models: facts.models.iter().map(String::as_str).collect(),
+            stated: facts.stated.usage,
+            groups: groups(alone, last_active),
+        };
+        Account { head: head.pack(), sums: sums.pack() }
+    }
+}
+
+fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<(Option<Instant>, &str, bool, bool), Spent> = BTreeMap::new();
+    for item in items {
+        let day = item.at.or(last_active).map(day_of);
+        let which = (day, item.model.as_deref().unwrap_or(NO_MODEL), item.relayed, item.usage.cost.is_some());
+        groups.entry(which).or_default().add(&Spent::of(&item.usage));
+    }
+    groups.into_iter().map(|((day, model, relayed, _), spent)| Group { day, model, relayed, spent }).collect()
+}
+
+impl Head {
+    fn pack(&self) -> Vec<u8> {
+        let mut out = Out(vec![self.traits.0]);
+        out.raw_text(&self.project);
+        out.raw_text(&self.agent);
+        varint::put(&mut out.0, self.messages);
+        varint::put(&mut out.0, self.records);
+        out.time(b'c', self.created);
+        out.time(b'a', self.last_active);
+        out.text(b'i', self.other_id.as_deref());
+        out.text(b'^', self.parent.as_deref());
+        self.links.iter().for_each(|(dialect, id)| out.pair(b'x', dialect, id));
+        out.sealed()
+    }
+
+    /// None for what [`Head::pack`] did not write.
+    pub(super) fn unpack(bytes: &[u8]) -> Option<Head> {
+        let mut reader = Reader::sealed(bytes)?;
+        let traits = Traits(*reader.bytes(1)?.first()?);
+        let (project, agent) = (reader.text()?.to_owned(), reader.text()?.to_owned());
+        let (messages, records) = (reader.number()?, reader.number()?);
+        let mut head = Head { project, agent, messages, records, traits, ..Head::default() };
+        while !reader.is_empty() {
+            match reader.bytes(1)? {
+                b"c" => head.created = Some(time(&mut reader)?),
+                b"a" => head.last_active = Some(time(&mut reader)?),
+                b"i" => head.other_id = Some(reader.text()?.to_owned()),
+                b"^" => head.parent = Some(reader.text()?.to_owned()),
+                b"x" => head.links.push((reader.text()?.to_owned(), reader.text()?.to_owned())),
+                _ => return None,
+            }
+        }
+        Some(head)
+    }
+}
+
+impl<'a> Sums<'a> {
+    fn pack(&self) -> Vec<u8> {
+        let mut out = Out::default();
+        for count in [self.messages, self.turns, self.tool_calls, self.entries] {
+            varint::put(&mut out.0, count);
+        }
+        out.number(b'd', self.duration_ms);
+        for (word, count) in &self.kinds {
+            out.text(b'k', Some(word));
+            varint::put(&mut out.0, *count);
+        }
+        self.models.iter().for_each(|model| out.text(b'm', Some(model)));
+        out.usage(b'w', &self.stated);
+        for group in &self.groups {
+            out.text(if group.relayed { b'R' } else { b'G' }, Some(group.model));
+            out.time(b'a', group.day);
+            for (letter, part) in [(b'$', group.spent.cost), (b'#', group.spent.requests)] {
+                if let Some(part) = part {
+                    out.0.push(letter);
+                    out.0.extend_from_slice(&part.to_bytes());
+                }
+            }
+            out.usage(b'u', &group.spent.tokens);
+        }
+        out.sealed()
+    }
+
+    /// None for what [`Sums::pack`] did not write.
+    pub(super) fn unpack(bytes: &'a [u8]) -> Option<Sums<'a>> {
+        let mut reader = Reader::sealed(bytes)?;
+        let (messages, turns) = (reader.number()?, reader.number()?);
+        let (tool_calls, entries) = (reader.number()?, reader.number()?);
+        let mut sums = Sums { messages, turns, tool_calls, entries, ..Sums::default() };
+        while !reader.is_empty() {
+            match reader.bytes(1)? {
+                b"d" => sums.duration_ms = Some(reader.number()?),
+                b"k" => sums.kinds.push((reader.text()?, reader.number()?)),
+                b"m" => sums.models.push(reader.text()?),
+                b"w" => sums.stated = usage(&mut reader)?,
+                letter @ (b"G" | b"R") => {
+                    let (model, relayed) = (reader.text()?, letter == b"R");
+                    sums.groups.push(Group { day: None, model, relayed, spent: Spent::default() });
+                }
+                letter => sums.groups.last_mut()?.take(*letter.first()?, &mut reader)?,
+            }
+        }
+        Some(sums)
+    }
+}
+
+impl Group<'_> {
+    fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
+        match letter {
+            b'a' => self.day = Some(time(from)?),
+            b'$' => self.spent.cost = Some(Exact::from_bytes(from.bytes(16)?.try_into().ok()?)),
+            b'#' => self.spent.requests = Some(Exact::from_bytes(from.bytes(16)?.try_into().ok()?)),
+            b'u' => self.spent.tokens = usage(from)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noticed<T: PartialEq>(bytes: &[u8], unpack: impl Fn(&[u8]) -> Option<T>) -> bool {
+        (0..bytes.len()).all(|at| {
+            let mut hurt = bytes.to_vec();
+            hurt[at] ^= 4;
+            unpack(&hurt).is_none()
+        })
+    }
+
+    #[test]
+    fn an_account_reads_back_and_a_changed_byte_is_noticed() {
+        let at = Some(Instant::from_millis(-DAY));
+        let head = Head {
+            created: at,
+            project: "/会".into(),
+            agent: "claude".into(),
+            other_id: Some("o".into()),
+            parent: Some("p".into()),
+            links: vec![("codex".into(), "1".into())],
+            records: 300,
+            traits: Traits::STATES,
+            ..Head::default()
+        };
+        assert_eq!(Head::unpack(&head.pack()), Some(head.clone()));
+        assert!(noticed(&head.pack(), Head::unpack));
+        let usage = Usage { output: Some(1 << 40), cost: Some(0.5), ..Usage::default() };
+        let group = |day, relayed, usage: Usage| Group { day, model: "m", relayed, spent: Spent::of(&usage) };
+        let sums = Sums {
+            turns: 7,
+            duration_ms: Some(0),
+            kinds: vec![("", 1), ("user", 300)],
+            models: vec!["m", "n"],
+            stated: usage,
+            groups: vec![group(at, true, usage), group(None, false, Usage::default())],
+            ..Sums::default()
+        };
+        assert_eq!(Sums::unpack(&sums.pack()), Some(sums.clone()));
+        assert!(noticed(&sums.pack(), |bytes| Sums::unpack(bytes).map(|_| ())));
+    }
+}

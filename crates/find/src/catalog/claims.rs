@@ -1,0 +1,132 @@
+//! Which messages a session holds, by sums of their names: so that those which stand in several sessions are found.
+
+use std::collections::HashSet;
+
+use super::ledger::Item;
+
+/// The sums of the names of a session's messages, in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Claims(Vec<u64>);
+
+impl Claims {
+    pub(super) fn of(items: &[Item]) -> Claims {
+        let mut sums: Vec<u64> = items.iter().filter_map(claim).collect();
+        sums.sort_unstable();
+        Claims(sums)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn has(&self, claim: u64) -> bool {
+        self.0.binary_search(&claim).is_ok()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those that stand in it twice.
+    pub(super) fn doubled(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().zip(self.0.iter().skip(1)).filter(|(one, next)| one == next).map(|(one, _)| *one)
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|sum| sum.to_le_bytes()).collect()
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Claims {
+        Claims(claims_in(bytes).collect())
+    }
+}
+
+/// The sums that [`Claims::to_bytes`] wrote.
+pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks::<8>().0.iter().map(|sum| u64::from_le_bytes(*sum))
+}
+
+/// A sum of what names a message; none where nothing does. What is named within a family only has the same sum in all families.
+/// That two names have one sum costs a closer look and nothing else.
+pub(super) fn claim(item: &Item) -> Option<u64> {
+    Some(sum_of(item.key.as_deref()?.bytes().chain(item.lineage.iter().map(|_| b'^'))))
+}
+
+/// A sum that is the same in every build: FNV-1a, stirred.
+pub(super) fn sum_of(bytes: impl Iterator<Item = u8>) -> u64 {
+    let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    sum ^ (sum >> 29)
+}
+
+/// Claims that are new, and which of them somebody else has too.
+#[derive(Debug, Default)]
+pub(super) struct Fresh {
+    claims: HashSet<u64>,
+    shared: HashSet<u64>,
+}
+
+impl Fresh {
+    /// Adds what a session claims now and did not claim before.
+    pub(super) fn add(&mut self, now: &Claims, before: &Claims) {
+        self.shared.extend(now.doubled());
+        let mut last = None;
+        for claim in now.iter().filter(|claim| !before.has(*claim)) {
+            if last.replace(claim) != Some(claim) && !self.claims.insert(claim) {
+                self.shared.insert(claim);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.claims.is_empty()
+    }
+
+    /// Whether a claim that somebody made before is among the new ones: then it is shared.
+    pub(super) fn meets(&mut self, claim: u64) -> bool {
+        let new = self.claims.contains(&claim);
+        if new {
+            self.shared.insert(claim);
+        }
+        new
+    }
+
+    /// Whether a claim is known to be shared.
+    pub(super) fn is_shared(&self, claim: u64) -> bool {
+        self.shared.contains(&claim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claims(keys: &[&str]) -> Claims {
+        let item = |key: &&str| Item { key: Some((*key).to_owned()), ..Item::default() };
+        Claims::of(&keys.iter().map(item).collect::<Vec<_>>())
+    }
+
+    fn one(key: &str) -> u64 {
+        claims(&[key]).iter().next().unwrap()
+    }
+
+    #[test]
+    fn what_two_claim_is_shared_and_what_was_claimed_before_is_not_new() {
+        let mut fresh = Fresh::default();
+        fresh.add(&claims(&["a", "b", "c"]), &claims(&["a"]));
+        fresh.add(&claims(&["c", "d", "d"]), &Claims::default());
+        let shared = |fresh: &Fresh, keys: [&str; 4]| keys.map(|key| fresh.is_shared(one(key)));
+        assert_eq!(shared(&fresh, ["a", "b", "c", "d"]), [false, false, true, true]);
+        assert_eq!(["a", "b", "z"].map(|key| fresh.meets(one(key))), [false, true, false]);
+        assert_eq!(shared(&fresh, ["a", "b", "c", "d"]), [false, true, true, true]);
+    }
+
+    #[test]
+    fn claims_read_back_and_families_have_their_own() {
+        let some = claims(&["a", "b"]);
+        assert_eq!(Claims::from_bytes(&some.to_bytes()), some);
+        let of_family = Item { key: Some("a".into()), lineage: Some("root".into()), ..Item::default() };
+        assert_ne!(claim(&of_family), Some(one("a")));
+        assert_eq!(claim(&Item::default()), None);
+    }
+}

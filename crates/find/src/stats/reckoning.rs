@@ -1,0 +1,295 @@
+//! Decides what counts for whom, and adds it up.
+//!
+//! It is told of every session first, then which conversations are meant; it looks at what sessions share, because a session may
+//! hold nothing else; then it takes everything in. What it keeps in between is a few numbers a session.
+
+use std::collections::{HashMap, HashSet};
+
+use boswell_dialect::by_name;
+use boswell_model::{Instant, Name, Names, Usage};
+use boswell_store::{Elsewhere, Stores, Ties};
+
+use super::spent::Spent;
+use super::{By, Tally};
+use crate::catalog::{Entry, Family, Group, Head, Item, NO_MODEL, Sums, Traits, day_of};
+
+/// Sums in the making.
+#[derive(Debug)]
+pub(crate) struct Reckoning<'e> {
+    stores: &'e Stores,
+    entries: &'e [Entry],
+    keys: Keys,
+    /// What is known of the session at each place; none of those that were not read.
+    sides: Vec<Option<Side>>,
+    links: Vec<(usize, Vec<Elsewhere>)>,
+    other_ids: HashMap<usize, String>,
+    family: Family,
+    /// The conversations that are meant, each by the places of its sides.
+    meant: Vec<Vec<usize>>,
+    tally: Tally,
+}
+
+/// What sums stand under.
+#[derive(Debug)]
+struct Keys {
+    by: By,
+    names: Names,
+    /// How days are called.
+    days: HashMap<Instant, String>,
+}
+
+impl Keys {
+    /// The key of something that was said on a day.
+    fn of<'k>(&'k mut self, side: &Side, day: Option<Instant>, model: &'k str) -> &'k str {
+        let name = match self.by {
+            By::Total => None,
+            By::Model => return model,
+            By::Day => {
+                let call = |day: Instant| day.to_rfc3339().chars().take(10).collect();
+                return day.map_or("unknown", |day| self.days.entry(day).or_insert_with(|| call(day)));
+            }
+            By::Project => side.project,
+            By::Agent => side.agent,
+        };
+        name.map_or("", |name| self.names.text(name))
+    }
+}
+
+/// A session.
+#[derive(Debug, Clone, Copy)]
+struct Side {
+    created: Option<Instant>,
+    last_active: Option<Instant>,
+    project: Option<Name>,
+    agent: Option<Name>,
+    /// User and assistant messages, and records: how much it holds.
+    weight: (u64, u64),
+    traits: Traits,
+    is_meant: bool,
+    /// Whether its subagents have transcripts of their own.
+    has_subagents: bool,
+    /// Whether anything was spent in it, and whether some of that has a name.
+    has_items: bool,
+    is_named: bool,
+    /// Whether what was spent counts for this side of its conversation, and what was said.
+    spends: bool,
+    holds: bool,
+}
+
+impl Side {
+    /// Notes that something was spent in it, which may have a name.
+    fn saw(&mut self, any: bool, named: bool) {
+        self.has_items |= any;
+        self.is_named |= named;
+    }
+
+    fn leaves_out(&self, relayed: bool) -> bool {
+        relayed && self.has_subagents
+    }
+}
+
+impl<'e> Reckoning<'e> {
+    pub(crate) fn new(stores: &'e Stores, entries: &'e [Entry], by: By) -> Reckoning<'e> {
+        Reckoning {
+            stores,
+            entries,
+            keys: Keys { by, names: Names::default(), days: HashMap::new() },
+            sides: vec![None; entries.len()],
+            links: Vec::new(),
+            other_ids: HashMap::new(),
+            family: Family::default(),
+            meant: Vec::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Takes a session in.
+    pub(crate) fn enter(&mut self, place: usize, head: Head) {
+        let Some((entry, side)) = self.entries.get(place).zip(self.sides.get_mut(place)) else { return };
+        *side = Some(Side {
+            created: head.created,
+            last_active: head.last_active,
+            project: self.keys.names.intern(&head.project),
+            agent: self.keys.names.intern(&head.agent),
+            weight: (head.messages, head.records),
+            traits: head.traits,
+            is_meant: false,
+            has_subagents: false,
+            has_items: false,
+            is_named: false,
+            spends: false,
+            holds: false,
+        });
+        if head.traits.has(Traits::FAMILY) {
+            let id = head.other_id.clone().unwrap_or_else(|| entry.located.id.clone());
+            self.family.add(place, id, head.parent);
+        }
+        let links: Vec<Elsewhere> =
+            head.links.into_iter().filter_map(|(dialect, id)| Some((by_name(&dialect)?.name(), id))).collect();
+        if !links.is_empty() {
+            self.links.push((place, links));
+        }
+        self.other_ids.extend(head.other_id.map(|id| (place, id)));
+    }
+
+    /// Finds the conversations, of those that are meant.
+    pub(crate) fn choose(&mut self, meant: &dyn Fn(&[usize]) -> bool) {
+        self.tally.partial = self.sides.iter().any(Option::is_none);
+        self.links.sort_unstable_by_key(|(place, _)| *place);
+        let ties = Ties::of(std::mem::take(&mut self.links), |name| {
+            for (place, entry) in self.entries.iter().enumerate().filter(|(place, _)| self.side(*place).is_some()) {
+                let dialect = self.stores.get(entry.store).map_or("", |store| store.dialect().name());
+                name(place, dialect, &entry.located.id, self.other_ids.get(&place).map(String::as_str));
+            }
+        });
+        for place in 0..self.entries.len() {
+            if self.side(place).is_none() || ties.is_taken(place) {
+                continue;
+            }
+            let conversation = [&[place], ties.sides(place)].concat();
+            if meant(&conversation) {
+                self.meant.push(conversation);
+            }
+        }
+        self.other_ids = HashMap::new();
+        self.mark();
+    }
+
+    fn mark(&mut self) {
+        let places = || self.meant.iter().flatten().copied();
+        let entry = |place: usize| self.entries.get(place);
+        let owners: HashSet<(usize, &str)> = places()
+            .filter_map(|place| entry(place).and_then(|it| Some((it.store.0, it.located.owner.as_deref()?))))
+            .collect();
+        for place in self.meant.iter().flatten().copied() {
+            let Some((side, entry)) = self.sides.get_mut(place).and_then(Option::as_mut).zip(self.entries.get(place))
+            else {
+                continue;
+            };
+            side.is_meant = true;
+            side.has_subagents = owners.contains(&(entry.store.0, entry.located.id.as_str()));
+            let traits = side.traits;
+            side.saw(traits.has(Traits::SPENT), traits.has(Traits::NAMED));
+            if !side.has_subagents {
+                side.saw(traits.has(Traits::RELAYS), traits.has(Traits::RELAYS_NAMED));
+            }
+        }
+    }
+
+    /// Whether it matters who holds what is shared: where a conversation has several sides, and where all that a session cost is stated
+    /// too.
+    pub(crate) fn must_look(&self) -> bool {
+        let open = |place: &usize, alone: bool| {
+            self.side(*place).is_some_and(|side| match alone {
+                true => !side.has_items && side.traits.has(Traits::STATES),
+                false => !side.is_named,
+            })
+        };
+        self.meant.iter().any(|sides| sides.iter().any(|place| open(place, sides.len() == 1)))
+    }
+
+    /// Notes who holds what is shared.
+    pub(crate) fn look(&mut self, mut held: Vec<(usize, Item)>) {
+        self.family.settle(&mut held);
+        for (place, item) in held {
+            let Some(side) = self.sides.get_mut(place).and_then(Option::as_mut) else { continue };
+            if !side.leaves_out(item.relayed) {
+                side.saw(true, item.key.is_some());
+            }
+        }
+    }
+
+    /// Decides which side of each conversation counts: of what was spent the first that knows messages by name, else the first that
+    /// knows any; of what was said the one that holds most.
+    pub(crate) fn settle(&mut self) {
+        for sides in std::mem::take(&mut self.meant) {
+            let mut spends: Option<(bool, usize)> = None;
+            let mut holds: Option<((u64, u64), usize)> = None;
+            let is_alone = sides.len() == 1;
+            for place in sides {
+                let Some(side) = self.side(place) else { continue };
+                let knows = is_alone || side.has_items || side.traits.has(Traits::STATES);
+                if knows && spends.is_none_or(|(named, _)| side.is_named && !named) {
+                    spends = Some((side.is_named, place));
+                }
+                if holds.is_none_or(|(weight, _)| side.weight > weight) {
+                    holds = Some((side.weight, place));
+                }
+            }
+            if let Some(side) = spends.and_then(|(_, place)| self.side_mut(place)) {
+                side.spends = true;
+            }
+            if let Some(side) = holds.and_then(|(_, place)| self.side_mut(place)) {
+                side.holds = true;
+            }
+        }
+    }
+
+    /// Takes in what a session holds and what it spent alone.
+    pub(crate) fn add(&mut self, place: usize, sums: &Sums<'_>) {
+        let Some(side) = self.side(place).copied() else { return };
+        if side.holds {
+            // A subagent works in the conversation of another: what it says and costs counts, it is no session of its own.
+            let one = u64::from(!side.traits.has(Traits::SUBAGENT));
+            if self.keys.by == By::Model {
+                sums.models.iter().for_each(|model| self.tally.count(model, one));
+            } else {
+                let key = self.keys.of(&side, side.last_active.map(day_of), "");
+                self.tally.hold(key, one, sums);
+            }
+        }
+        if side.spends {
+            for group in sums.groups.iter().chain(&stated(&side, sums)).filter(|it| !side.leaves_out(it.relayed)) {
+                self.tally.spend(self.keys.of(&side, group.day, group.model), group);
+            }
+        }
+    }
+
+    /// Takes in what sessions share: every message once, for the session that was begun first.
+    pub(crate) fn add_shared(&mut self, mut held: Vec<(usize, Item)>) {
+        self.family.settle(&mut held);
+        held.retain(|(place, item)| self.side(*place).is_some_and(|it| it.spends && !it.leaves_out(item.relayed)));
+        held.sort_by(|(a, one), (b, other)| one.key.cmp(&other.key).then_with(|| self.begun(*a).cmp(&self.begun(*b))));
+        for same in held.chunk_by(|(_, one), (_, next)| one.key == next.key) {
+            let Some((place, first)) = same.first() else { continue };
+            let Some(side) = self.side(*place).copied() else { continue };
+            // A copy may have been taken while the answer was still streaming: the fullest one tells.
+            let fullest = |most: &Usage, (_, item): &(usize, Item)| item.usage.output > most.output;
+            let usage =
+                same.iter().fold(first.usage, |most, next| if fullest(&most, next) { next.1.usage } else { most });
+            let at = same.iter().find_map(|(_, item)| item.at).or(side.last_active);
+            let model = first.model.as_deref().unwrap_or(NO_MODEL);
+            let group = Group { day: at.map(day_of), model, relayed: false, spent: Spent::of(&usage) };
+            self.tally.spend(self.keys.of(&side, group.day, model), &group);
+        }
+    }
+
+    pub(crate) fn done(self) -> Tally {
+        self.tally
+    }
+
+    /// Orders sessions by who was first.
+    fn begun(&self, place: usize) -> (i64, &str, &str, usize) {
+        let created = self.side(place).and_then(|side| side.created).map_or(i64::MAX, Instant::millis);
+        let Some(entry) = self.entries.get(place) else { return (created, "", "", place) };
+        let dialect = self.stores.get(entry.store).map_or("", |store| store.dialect().name());
+        (created, dialect, &entry.located.id, place)
+    }
+
+    fn side(&self, place: usize) -> Option<&Side> {
+        self.sides.get(place)?.as_ref()
+    }
+
+    fn side_mut(&mut self, place: usize) -> Option<&mut Side> {
+        self.sides.get_mut(place)?.as_mut()
+    }
+}
+
+/// What an index or a last line states of a session: everything, or the cost alone where its messages are known.
+fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
+    let stated = sums.stated;
+    let usage = if side.has_items { Usage { cost: stated.cost, ..Usage::default() } } else { stated };
+    let model = sums.models.first().filter(|_| sums.models.len() == 1 || !side.has_items);
+    let (day, model) = (side.last_active.map(day_of), model.copied().unwrap_or(NO_MODEL));
+    (!usage.is_unknown()).then(|| Group { day, model, relayed: false, spent: Spent::of(&usage) })
+}
