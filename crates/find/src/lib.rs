@@ -26,7 +26,7 @@ mod varint;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Item, Refreshed, Wanted};
+pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Item, Refreshed, Traits, Wanted};
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};

@@ -10,6 +10,7 @@ use super::folders::Folders;
 use super::glance::Glance;
 use super::kept::Packed;
 use super::ledger::Item;
+use super::traits::Traits;
 
 /// The generation of what could not be written down: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
@@ -26,6 +27,8 @@ pub struct Entry {
     pub(super) row: i64,
     /// The few things that are known without reading the rest; none if nothing is.
     pub(super) glance: Option<Glance>,
+    /// What it can be chosen by; known if the glance is.
+    pub(super) traits: Option<Arc<Traits>>,
     /// The rest, once it was loaded.
     pub(super) kept: Option<Packed>,
     /// For which length of the log both hold; none if for none.
@@ -46,6 +49,7 @@ impl Entry {
             generation: UNSETTLED,
             row: 0,
             glance: None,
+            traits: None,
             kept: None,
             upto: None,
             items: Vec::new(),
@@ -72,6 +76,11 @@ impl Entry {
         self.glance.filter(|_| self.stands_alone())
     }
 
+    /// What it can be chosen by, under the same condition.
+    pub fn traits(&self) -> Option<&Traits> {
+        self.traits.as_deref().filter(|_| self.stands_alone())
+    }
+
     /// Whether its log is all that says something of it: no index has a row for it and no folder stands beside it.
     pub fn stands_alone(&self) -> bool {
         let key = self.located.key.as_deref().filter(|_| self.located.row.is_none());
@@ -85,7 +94,13 @@ impl Entry {
 
     /// Forgets what is kept of it, so that its log is read again.
     pub fn forget(&mut self) {
-        (self.glance, self.kept, self.upto) = (None, None, None);
+        (self.glance, self.traits, self.kept, self.upto) = (None, None, None, None);
+    }
+
+    /// Forgets all that is written down of it.
+    pub(super) fn unsettle(&mut self) {
+        self.forget();
+        (self.row, self.generation) = (0, UNSETTLED);
     }
 
     /// Whether what is known of it was read from the log as it is now.

@@ -1,6 +1,7 @@
 //! Reads what logs say, as far as it is not known yet.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_dialect::{Depth, Reader};
@@ -11,6 +12,8 @@ use rusqlite::{TransactionBehavior, params};
 use super::glance::Glance;
 use super::kept::{Kept, Packed};
 use super::ledger::{self, Item};
+use super::roll::next_rev;
+use super::traits::Traits;
 use super::{Catalog, Entry};
 
 /// How much of each log is wanted.
@@ -95,7 +98,8 @@ impl Catalog {
         for (index, result) in done.drain(..) {
             match result {
                 Ok((kept, items)) => {
-                    fine.push(Fine { index, glance: Glance::of(&kept), kept: kept.pack(), items });
+                    let (glance, traits) = (Glance::of(&kept), Arc::new(Traits::of(&kept.facts)));
+                    fine.push(Fine { index, glance, traits, kept: kept.pack(), items });
                 }
                 Err(error) => filled.errors.push((index, error)),
             }
@@ -113,7 +117,9 @@ impl Catalog {
         };
         for fine in fine {
             let Some(entry) = entries.get_mut(fine.index) else { continue };
-            (entry.glance, entry.kept, entry.upto) = (Some(fine.glance), Some(fine.kept), Some(entry.located.size));
+            (entry.glance, entry.traits, entry.upto) =
+                (Some(fine.glance), Some(fine.traits), Some(entry.located.size));
+            entry.kept = Some(fine.kept);
             if !written || entry.row == 0 {
                 entry.items = fine.items;
             }
@@ -125,14 +131,16 @@ impl Catalog {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        for Fine { index, glance, kept, items } in fine {
+        let rev = next_rev(&tx).map_err(fault)?;
+        for Fine { index, glance, traits, kept, items } in fine {
             let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else { continue };
             let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
             // Another process may have seen a newer state meanwhile: then this is about one that is gone.
             let changed = tx
-                .prepare_cached("UPDATE session SET glance=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
+                .prepare_cached("UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2")
                 .and_then(|mut update| {
-                    update.execute(params![glance.to_bytes(), size, entry.row, entry.generation.cast_signed()])
+                    let generation = entry.generation.cast_signed();
+                    update.execute(params![glance.to_bytes(traits), size, entry.row, generation, rev])
                 })
                 .map_err(fault)?;
             if changed > 0 {
@@ -150,6 +158,7 @@ impl Catalog {
 struct Fine {
     index: usize,
     glance: Glance,
+    traits: Arc<Traits>,
     kept: Packed,
     items: Vec<Item>,
 }

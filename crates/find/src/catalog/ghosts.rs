@@ -50,8 +50,8 @@ impl Catalog {
         for table in ["usage", "kept"] {
             tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
         }
-        // Sums may name its folder and models.
-        tx.execute("DELETE FROM tally", []).map_err(fault)?;
+        // Sums may name its folder and models, and so may rolls.
+        tx.execute_batch("DELETE FROM tally; DELETE FROM roll").map_err(fault)?;
         tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
         // What was deleted still stands in the log of changes until that is cut off.

@@ -1,8 +1,11 @@
 //! What a list orders and chooses by, kept apart from the rest: of most sessions nobody asks for more.
 
+use std::sync::Arc;
+
 use boswell_model::{Facts, Instant};
 
 use super::kept::Kept;
+use super::traits::{Shared, Traits};
 
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,7 +28,7 @@ const HIDDEN: u8 = 8;
 const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
 /// How many bytes it takes.
-const LEN: usize = 1 + 4 * 8 + 4;
+pub(super) const LEN: usize = 1 + 4 * 8;
 /// Stands for an unknown number: none that is kept comes near it.
 const UNKNOWN: i64 = i64::MIN;
 
@@ -77,8 +80,7 @@ impl Glance {
         self.flags & RECORDS != 0
     }
 
-    pub(super) fn to_bytes(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(LEN);
+    pub(super) fn put(self, out: &mut Vec<u8>) {
         out.push(self.flags);
         let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
         let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
@@ -87,26 +89,40 @@ impl Glance {
         {
             out.extend_from_slice(&part.to_le_bytes());
         }
+    }
+
+    /// What [`Glance::put`] wrote.
+    pub(super) fn take(bytes: &[u8; LEN]) -> Glance {
+        let (flags, parts) = bytes.split_first().unwrap_or((&0, &[]));
+        let mut parts =
+            parts.as_chunks::<8>().0.iter().map(|part| Some(i64::from_le_bytes(*part)).filter(|n| *n != UNKNOWN));
+        let mut part = || parts.next().flatten();
+        Glance {
+            last_active: part().map(Instant::from_millis),
+            created: part().map(Instant::from_millis),
+            messages: part().map_or(0, i64::cast_unsigned),
+            stated_messages: part().map(i64::cast_unsigned),
+            flags: *flags,
+        }
+    }
+
+    /// With traits behind it and a checksum, to be written down.
+    pub(super) fn to_bytes(self, traits: &Traits) -> Vec<u8> {
+        let mut out = Vec::with_capacity(LEN + 64);
+        self.put(&mut out);
+        out.extend_from_slice(&traits.pack());
         out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
         out
     }
 
     /// None for what [`Glance::to_bytes`] did not write.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Glance> {
+    pub(super) fn from_bytes(bytes: &[u8], shared: &mut Shared) -> Option<(Glance, Arc<Traits>)> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
-        if bytes.len() != LEN || crc32fast::hash(body).to_le_bytes() != *sum {
+        if crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
-        let (flags, parts) = body.split_first()?;
-        let mut parts =
-            parts.as_chunks::<8>().0.iter().map(|part| Some(i64::from_le_bytes(*part)).filter(|n| *n != UNKNOWN));
-        Some(Glance {
-            last_active: parts.next()?.map(Instant::from_millis),
-            created: parts.next()?.map(Instant::from_millis),
-            messages: parts.next()?.map_or(0, i64::cast_unsigned),
-            stated_messages: parts.next()?.map(i64::cast_unsigned),
-            flags: *flags,
-        })
+        let (glance, traits) = body.split_first_chunk::<LEN>()?;
+        Some((Glance::take(glance), shared.unpack(traits)?))
     }
 }
 
@@ -121,15 +137,17 @@ mod tests {
         kept.facts.messages = 3;
         kept.facts.hidden = Some("subagent");
         let glance = Glance::of(&kept);
-        let bytes = glance.to_bytes();
-        assert_eq!(Glance::from_bytes(&bytes), Some(glance));
+        let traits = Traits { project: Some("/p".into()), ..Traits::default() };
+        let bytes = glance.to_bytes(&traits);
+        let mut shared = Shared::default();
+        assert_eq!(Glance::from_bytes(&bytes, &mut shared), Some((glance, Arc::new(traits))));
         assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
         assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 1;
-            assert_eq!(Glance::from_bytes(&hurt), None, "byte {at}");
+            assert_eq!(Glance::from_bytes(&hurt, &mut shared), None, "byte {at}");
         }
-        assert_eq!(Glance::from_bytes(&bytes[1..]), None);
+        assert_eq!(Glance::from_bytes(&bytes[1..], &mut shared), None);
     }
 }

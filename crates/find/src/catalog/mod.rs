@@ -17,8 +17,10 @@ mod listed;
 mod load;
 mod packing;
 mod refresh;
+mod roll;
 mod state;
 mod tallies;
+mod traits;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +33,7 @@ pub use ghosts::Ghost;
 pub use glance::Glance;
 pub use ledger::Item;
 pub use refresh::Refreshed;
+pub use traits::Traits;
 
 /// The table of every session.
 #[derive(Debug)]
