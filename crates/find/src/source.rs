@@ -26,6 +26,15 @@ pub struct Source {
     pub modified: Option<Instant>,
     /// How its text stands in it.
     pub form: Form,
+    /// What it can be chosen by; none where nobody asks.
+    pub about: Option<Box<About>>,
+    /// What its reader knows it by, where a number is quicker than the ref.
+    pub number: usize,
+}
+
+/// What a source can be chosen by, and what is searched beside it.
+#[derive(Debug, Clone, Default)]
+pub struct About {
     /// The agent that held the conversation.
     pub agent: String,
     /// The folder it was held in.
@@ -36,8 +45,6 @@ pub struct Source {
     pub models: Vec<String>,
     /// A title that stands outside of the log; those inside it are found there.
     pub title: Option<String>,
-    /// What its reader knows it by, where a number is quicker than the ref.
-    pub number: usize,
 }
 
 /// How text stands in a source.
@@ -58,11 +65,7 @@ impl Source {
             len,
             modified: None,
             form: Form::Log(Framing::Lines),
-            agent: String::new(),
-            project: None,
-            tags: Vec::new(),
-            models: Vec::new(),
-            title: None,
+            about: None,
             number: 0,
         }
     }

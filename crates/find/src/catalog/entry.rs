@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::Located;
+use boswell_dialect::{Files, Located};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
@@ -92,6 +92,11 @@ impl Entry {
         self.kept.as_ref().filter(|_| self.is_whole() && self.located.row.is_none())?.title()
     }
 
+    /// The files of its store, of which those that its listing cannot have seen are not looked for.
+    pub(crate) fn files<'e>(&'e self, store: &'e Store) -> impl Files + 'e {
+        self.folders.files(store.backend())
+    }
+
     /// Forgets what is kept of it, so that its log is read again.
     pub fn forget(&mut self) {
         (self.glance, self.traits, self.kept, self.upto) = (None, None, None, None);
@@ -120,7 +125,7 @@ impl Entry {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
         let mut facts = kept.facts;
-        store.dialect().fold_side_files(&self.folders.files(store.backend()), &self.located, &mut facts)?;
+        store.dialect().fold_side_files(&self.files(store), &self.located, &mut facts)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.located.id),
             located: self.located.clone(),

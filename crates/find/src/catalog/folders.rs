@@ -38,7 +38,11 @@ impl Folders {
 
     /// Whether the folder that a key names a file in was missing from the folder around it.
     fn lacks_folder_of(&self, key: &str) -> bool {
-        let Some((folder, _)) = key.rsplit_once('/') else { return false };
+        key.rsplit_once('/').is_some_and(|(folder, _)| self.lacks(folder))
+    }
+
+    /// Whether a folder was missing from the folder around it.
+    fn lacks(&self, folder: &str) -> bool {
         let (around, _) = folder.rsplit_once('/').unwrap_or(("", folder));
         self.listed.get(around).is_some_and(|folders| !folders.contains(folder))
     }
@@ -73,7 +77,7 @@ struct Known<'f> {
 
 impl Files for Known<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        self.backend.list(folder)
+        if !folder.is_empty() && self.folders.lacks(folder) { Ok(Vec::new()) } else { self.backend.list(folder) }
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {

@@ -27,13 +27,14 @@ const TITLED: u8 = 4;
 const HIDDEN: u8 = 8;
 const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
+const RENAMED: u8 = 64;
 /// How many bytes it takes.
 pub(super) const LEN: usize = 1 + 4 * 8;
 /// Stands for an unknown number: none that is kept comes near it.
 const UNKNOWN: i64 = i64::MIN;
 
 impl Glance {
-    pub(super) fn of(kept: &Kept) -> Glance {
+    pub(super) fn of(kept: &Kept, id: &str) -> Glance {
         let facts: &Facts = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         Glance {
@@ -46,7 +47,8 @@ impl Glance {
                 | flag(facts.title.is_some(), TITLED)
                 | flag(facts.hidden.is_some(), HIDDEN)
                 | flag(!facts.external_ids.is_empty(), LINKED)
-                | flag(kept.records > 0, RECORDS),
+                | flag(kept.records > 0, RECORDS)
+                | flag(facts.id.as_ref().is_some_and(|own| own != id), RENAMED),
         }
     }
 
@@ -73,6 +75,11 @@ impl Glance {
     /// Whether it names itself in other programs too, so that it may be one side of a conversation.
     pub fn is_linked(&self) -> bool {
         self.flags & LINKED != 0
+    }
+
+    /// Whether it states another id than the one it goes by, so that links may mean it by that.
+    pub fn is_renamed(&self) -> bool {
+        self.flags & RENAMED != 0
     }
 
     /// Whether the log has any record, its header aside.
@@ -136,7 +143,7 @@ mod tests {
         kept.facts.last_active = Some(Instant::from_millis(-7));
         kept.facts.messages = 3;
         kept.facts.hidden = Some("subagent");
-        let glance = Glance::of(&kept);
+        let glance = Glance::of(&kept, "x");
         let traits = Traits { project: Some("/p".into()), ..Traits::default() };
         let bytes = glance.to_bytes(&traits);
         let mut shared = Shared::default();

@@ -145,7 +145,7 @@ pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile
     let mut scratch = Scratch::default();
     for index in wanted {
         let Some(source) = scope.sources.get(index) else { continue };
-        let Some(title) = source.title.as_deref() else { continue };
+        let Some(title) = source.about.as_ref().and_then(|about| about.title.as_deref()) else { continue };
         let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else { continue };
         pile.found.insert(index);
         pile.entries += 1;
