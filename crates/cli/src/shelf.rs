@@ -195,7 +195,7 @@ impl<'m> Shelf<'m> {
     fn last_active(&self, row: &Row) -> Option<Instant> {
         match row {
             Row::Whole(conversation) => last_active(conversation),
-            Row::Glanced(index) => self.glance(*index).and_then(|(it, glance)| glance.last_active.or(it.located.modified)),
+            Row::Glanced(index) => self.glance(*index).and_then(|(it, glance)| glance.last_active().or(it.located.modified)),
         }
     }
 
@@ -217,10 +217,10 @@ impl<'m> Shelf<'m> {
             Row::Whole(conversation) => key_of(conversation, by),
             Row::Glanced(index) => match by {
                 Sort::Active => Key::Time(Reverse(self.last_active(row))),
-                Sort::Created => Key::Time(Reverse(self.glance(*index).and_then(|(_, glance)| glance.created))),
+                Sort::Created => Key::Time(Reverse(self.glance(*index).and_then(|(_, glance)| glance.created()))),
                 Sort::Messages => Key::Number(Reverse(self.glance(*index).and_then(|(entry, glance)| {
                     let counts = entry.is_current() && entry.located.framing != Framing::Document;
-                    counts.then_some(glance.messages).or(glance.stated_messages)
+                    counts.then(|| glance.messages()).or(glance.stated_messages())
                 }))),
                 Sort::Size => Key::Number(Reverse(self.entry(*index).map(|entry| entry.located.size))),
                 // A name is not known at a glance, and so such lists are looked at closely.

@@ -35,14 +35,23 @@ pub struct Entry {
     pub(super) upto: Option<u64>,
     /// What it cost, where that could not be written down.
     pub(super) items: Vec<Item>,
+    /// Whether its log is all that says something of it.
+    alone: bool,
     /// The folders that the listing saw.
     pub(super) folders: Arc<Folders>,
 }
 
 impl Entry {
     /// A session about which nothing is written down.
-    pub(super) fn new(store: StoreId, located: Located, folders: &Arc<Folders>) -> Entry {
+    pub(super) fn new(
+        store: StoreId,
+        located: Located,
+        folders: &Arc<Folders>,
+        beside: &mut dyn FnMut(&str) -> bool,
+    ) -> Entry {
         let folders = Arc::clone(folders);
+        let key = located.key.as_deref().filter(|_| located.row.is_none());
+        let alone = key.is_some_and(|key| !beside(key));
         Entry {
             store,
             located,
@@ -53,6 +62,7 @@ impl Entry {
             kept: None,
             upto: None,
             items: Vec::new(),
+            alone,
             folders,
         }
     }
@@ -83,8 +93,7 @@ impl Entry {
 
     /// Whether its log is all that says something of it: no index has a row for it and no folder stands beside it.
     pub fn stands_alone(&self) -> bool {
-        let key = self.located.key.as_deref().filter(|_| self.located.row.is_none());
-        key.is_some_and(|key| !self.folders.may_have_folder_beside(key))
+        self.alone
     }
 
     /// The title that its log is known to state.

@@ -29,11 +29,19 @@ impl Folders {
         Known { backend, folders: self }
     }
 
-    /// Whether a folder may stand beside a log, named like it but for the ending: where side files are.
-    pub(super) fn may_have_folder_beside(&self, log: &str) -> bool {
-        let Some((stem, _)) = log.rsplit_once('.') else { return true };
-        let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
-        self.listed.get(around).is_none_or(|folders| folders.contains(stem))
+    /// Tells of logs whether a folder may stand beside them, named like them but for the ending: where side files are. Asked in
+    /// the order of a listing it looks for each folder once.
+    pub(super) fn beside(&self) -> impl FnMut(&str) -> bool {
+        let mut last: Option<(String, Option<&HashSet<String>>)> = None;
+        move |log| {
+            let Some((stem, _)) = log.rsplit_once('.') else { return true };
+            let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
+            if last.as_ref().is_none_or(|(folder, _)| folder != around) {
+                last = Some((around.to_owned(), self.listed.get(around)));
+            }
+            let inside = last.as_ref().and_then(|(_, inside)| *inside);
+            inside.is_none_or(|folders| !folders.is_empty() && folders.contains(stem))
+        }
     }
 
     /// Whether the folder that a key names a file in was missing from the folder around it.

@@ -10,14 +10,9 @@ use super::traits::{Shared, Traits};
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Glance {
-    /// When something last happened in it.
-    pub last_active: Option<Instant>,
-    /// When it began.
-    pub created: Option<Instant>,
-    /// User and assistant messages; all of them only if the whole log was read.
-    pub messages: u64,
-    /// The same by the agent's own account.
-    pub stated_messages: Option<u64>,
+    /// When something last happened and when it began, messages counted and messages stated: there is one glance for each of many
+    /// thousand sessions, so what is unknown takes no room of its own.
+    parts: [i64; 4],
     flags: u8,
 }
 
@@ -37,11 +32,15 @@ impl Glance {
     pub(super) fn of(kept: &Kept, id: &str) -> Glance {
         let facts: &Facts = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
+        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
         Glance {
-            last_active: facts.last_active,
-            created: facts.created,
-            messages: facts.messages,
-            stated_messages: facts.stated.messages,
+            parts: [
+                millis(facts.last_active),
+                millis(facts.created),
+                count(Some(facts.messages)),
+                count(facts.stated.messages),
+            ],
             flags: flag(kept.complete, COMPLETE)
                 | flag(kept.conversation, CONVERSATION)
                 | flag(facts.title.is_some(), TITLED)
@@ -50,6 +49,30 @@ impl Glance {
                 | flag(kept.records > 0, RECORDS)
                 | flag(facts.id.as_ref().is_some_and(|own| own != id), RENAMED),
         }
+    }
+
+    fn part(&self, nth: usize) -> Option<i64> {
+        self.parts.get(nth).copied().filter(|part| *part != UNKNOWN)
+    }
+
+    /// When something last happened in it.
+    pub fn last_active(&self) -> Option<Instant> {
+        self.part(0).map(Instant::from_millis)
+    }
+
+    /// When it began.
+    pub fn created(&self) -> Option<Instant> {
+        self.part(1).map(Instant::from_millis)
+    }
+
+    /// User and assistant messages; all of them only if the whole log was read.
+    pub fn messages(&self) -> u64 {
+        self.part(2).map_or(0, i64::cast_unsigned)
+    }
+
+    /// The same by the agent's own account.
+    pub fn stated_messages(&self) -> Option<u64> {
+        self.part(3).map(i64::cast_unsigned)
     }
 
     /// Whether the whole log was read.
@@ -89,28 +112,17 @@ impl Glance {
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
         out.push(self.flags);
-        let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
-        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
-        for part in
-            [millis(self.last_active), millis(self.created), count(Some(self.messages)), count(self.stated_messages)]
-        {
-            out.extend_from_slice(&part.to_le_bytes());
-        }
+        self.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
     }
 
     /// What [`Glance::put`] wrote.
     pub(super) fn take(bytes: &[u8; LEN]) -> Glance {
-        let (flags, parts) = bytes.split_first().unwrap_or((&0, &[]));
-        let mut parts =
-            parts.as_chunks::<8>().0.iter().map(|part| Some(i64::from_le_bytes(*part)).filter(|n| *n != UNKNOWN));
-        let mut part = || parts.next().flatten();
-        Glance {
-            last_active: part().map(Instant::from_millis),
-            created: part().map(Instant::from_millis),
-            messages: part().map_or(0, i64::cast_unsigned),
-            stated_messages: part().map(i64::cast_unsigned),
-            flags: *flags,
+        let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
+        let mut parts = [UNKNOWN; 4];
+        for (part, bytes) in parts.iter_mut().zip(rest.as_chunks::<8>().0) {
+            *part = i64::from_le_bytes(*bytes);
         }
+        Glance { parts, flags: *flags }
     }
 
     /// With traits behind it and a checksum, to be written down.
@@ -148,6 +160,8 @@ mod tests {
         let bytes = glance.to_bytes(&traits);
         let mut shared = Shared::default();
         assert_eq!(Glance::from_bytes(&bytes, &mut shared), Some((glance, Arc::new(traits))));
+        assert_eq!((glance.last_active(), glance.created()), (kept.facts.last_active, None));
+        assert_eq!((glance.messages(), glance.stated_messages()), (3, None));
         assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
         assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());
         for at in 0..bytes.len() {

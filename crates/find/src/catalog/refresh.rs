@@ -101,7 +101,8 @@ impl Catalog {
                 Ok((found, folders)) => {
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
-                    let new = found.sessions.into_iter().map(|located| Entry::new(id, located, &folders));
+                    let mut beside = folders.beside();
+                    let new = found.sessions.into_iter().map(|it| Entry::new(id, it, &folders, &mut beside));
                     refreshed.entries.extend(new);
                     // Two stores in one place have one set of rows.
                     places.entry(store_name(store)).or_default().add(first..refreshed.entries.len());
