@@ -25,6 +25,9 @@ pub(crate) enum Create {
     No,
 }
 
+/// Told of every session by its place among the entries what it can be chosen by.
+pub(crate) type Look<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
+
 /// Every session, as the catalog has it.
 #[derive(Debug)]
 pub(crate) struct Library {
@@ -277,7 +280,7 @@ impl Library {
     pub(crate) fn sources_at_a_glance(
         &mut self,
         machine: &Machine,
-        mut look: Option<&mut dyn FnMut(usize, &Side<'_>)>,
+        mut look: Option<Look<'_>>,
     ) -> Result<StoreSources> {
         let noted = Noted::read(machine)?;
         let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();

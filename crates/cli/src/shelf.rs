@@ -195,7 +195,9 @@ impl<'m> Shelf<'m> {
     fn last_active(&self, row: &Row) -> Option<Instant> {
         match row {
             Row::Whole(conversation) => last_active(conversation),
-            Row::Glanced(index) => self.glance(*index).and_then(|(it, glance)| glance.last_active().or(it.located.modified)),
+            Row::Glanced(index) => {
+                self.glance(*index).and_then(|(it, glance)| glance.last_active().or(it.located.modified))
+            }
         }
     }
 

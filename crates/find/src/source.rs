@@ -59,15 +59,7 @@ pub enum Form {
 impl Source {
     /// A line log about which nothing but its length is known.
     pub fn log(reference: SessionRef, generation: u64, len: u64) -> Source {
-        Source {
-            reference,
-            generation,
-            len,
-            modified: None,
-            form: Form::Log(Framing::Lines),
-            about: None,
-            number: 0,
-        }
+        Source { reference, generation, len, modified: None, form: Form::Log(Framing::Lines), about: None, number: 0 }
     }
 
     /// Whether it can grow at its end while all before stays as it is.
@@ -112,10 +104,10 @@ pub(crate) enum Body<'a> {
     Text(Field, &'a str),
 }
 
-/// What a walk meets: records, and the ends of stretches that can be read again on their own.
+/// What a walk meets: records, and the ends of stretches that can be read again on their own. It goes on while the answer is yes.
 pub(crate) enum Step<'a> {
     Record(Record<'a>),
-    /// Everything before was handed over; whether to go on.
+    /// Everything before was handed over.
     End(Place),
 }
 
@@ -188,7 +180,7 @@ impl Walker<'_> {
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(&piece));
         self.splitter = splitter;
         let after = Place { at: line.at + line.bytes.len() as u64, slot: self.slot, line: line.number + 1 };
-        self.go_on = (self.sink)(Step::End(after));
+        self.go_on &= (self.sink)(Step::End(after));
     }
 
     /// Reads the whole document, whatever part is asked for: only the whole can be scanned.
@@ -212,7 +204,7 @@ impl Walker<'_> {
             let end = piece.span.at + piece.span.len;
             if piece.span.at >= from.at && end <= to {
                 self.piece(&piece);
-                self.go_on = (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
+                self.go_on &= (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
             } else {
                 self.slot += 1;
             }
@@ -247,7 +239,7 @@ impl Walker<'_> {
         }
         self.dialect.head(object, &mut head, &mut self.names);
         let record = Record { slot: self.slot, head, names: &self.names, body: Body::Object(object) };
-        self.go_on = (self.sink)(Step::Record(record)) && self.go_on;
+        self.go_on &= (self.sink)(Step::Record(record));
         self.slot = self.slot.saturating_add(1);
     }
 }

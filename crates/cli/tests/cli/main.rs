@@ -4,6 +4,7 @@
 mod archive;
 mod bad_input;
 mod bench;
+mod choosing;
 mod claude_bad_input;
 mod claude_context;
 mod claude_desk;

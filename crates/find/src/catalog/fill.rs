@@ -115,8 +115,7 @@ impl Catalog {
         }
         for (nth, fine) in fine.into_iter().enumerate() {
             let Some(entry) = entries.get_mut(fine.index) else { continue };
-            (entry.glance, entry.traits, entry.upto) =
-                (Some(fine.glance), Some(fine.traits), Some(entry.located.size));
+            (entry.glance, entry.traits, entry.upto) = (Some(fine.glance), Some(fine.traits), Some(entry.located.size));
             // What is written down can be loaded: of a hundred thousand sessions it would fill the memory.
             entry.kept = None;
             if written.get(nth) != Some(&Written::Kept) {
@@ -143,7 +142,9 @@ impl Catalog {
             let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
             // Another process may have seen a newer state meanwhile: then this is about one that is gone.
             let changed = tx
-                .prepare_cached("UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2")
+                .prepare_cached(
+                    "UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2",
+                )
                 .and_then(|mut update| {
                     let generation = entry.generation.cast_signed();
                     update.execute(params![glance.to_bytes(traits), size, entry.row, generation, rev])

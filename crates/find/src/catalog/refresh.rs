@@ -219,13 +219,7 @@ impl Catalog {
         let _ = self.db.busy_timeout(PATIENCE);
     }
 
-    fn write(
-        &mut self,
-        stores: &Stores,
-        entries: &mut [Entry],
-        compared: &Compared,
-        now: Instant,
-    ) -> Result<()> {
+    fn write(&mut self, stores: &Stores, entries: &mut [Entry], compared: &Compared, now: Instant) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;

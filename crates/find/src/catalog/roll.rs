@@ -208,18 +208,12 @@ fn decode(line: &[u8; LINE], traits: &[Arc<Traits>]) -> Option<(u32, Line)> {
     let mut numbers = numbers.as_chunks::<8>().0.iter().map(|number| i64::from_le_bytes(*number));
     let mut number = || numbers.next().unwrap_or(0);
     let row = number();
-    let state = State {
-        dev: number(),
-        ino: number(),
-        size: number(),
-        mtime: number(),
-        ctime: number(),
-        digest: number(),
-    };
+    let state =
+        State { dev: number(), ino: number(), size: number(), mtime: number(), ctime: number(), digest: number() };
     let (generation, upto) = (number(), number());
     let glance = match u32::from_le_bytes(*which) {
         NONE => None,
-        which => Some((Glance::take(glance.as_array()?), Arc::clone(traits.get(which as usize)?))),
+        which => Some((Glance::take(glance.first_chunk()?), Arc::clone(traits.get(which as usize)?))),
     };
     let line = Line { row, state, young: false, generation, upto, gone: false, glance };
     Some((u32::from_le_bytes(*sum), line))

@@ -138,9 +138,8 @@ impl Manifest {
     }
 
     fn places(&self) -> &HashMap<SessionRef, usize> {
-        self.places.get_or_init(|| {
-            self.sources.iter().enumerate().map(|(index, row)| (self.reference(row), index)).collect()
-        })
+        self.places
+            .get_or_init(|| self.sources.iter().enumerate().map(|(index, row)| (self.reference(row), index)).collect())
     }
 
     /// The row of a source, made if it is new.

@@ -33,7 +33,8 @@ impl Snapshot {
             let segments: Vec<_> =
                 manifest.segments.iter().map(|row| open_segment(disk, row).ok().map(Arc::new)).collect();
             let replaced = segments.iter().any(Option::is_none)
-                && disk::read_whole(disk, manifest::NAME, manifest::LONGEST).is_ok_and(|now| manifest.differs_from(&now));
+                && disk::read_whole(disk, manifest::NAME, manifest::LONGEST)
+                    .is_ok_and(|now| manifest.differs_from(&now));
             if !replaced {
                 return Snapshot { manifest, segments };
             }

@@ -148,7 +148,9 @@ impl<'d> Writer<'d> {
     /// For each block of a segment 0 if a source claims it, else [`GONE`].
     fn living_blocks(&self, number: u64, blocks: u32) -> Vec<u32> {
         let mut living = vec![GONE; blocks as usize];
-        for range in self.manifest.sources.iter().flat_map(|source| source.ranges.iter()).filter(|r| r.segment == number) {
+        for range in
+            self.manifest.sources.iter().flat_map(|source| source.ranges.iter()).filter(|r| r.segment == number)
+        {
             let (first, count) = (range.first as usize, range.count as usize);
             if let Some(part) = living.get_mut(first..first.saturating_add(count)) {
                 part.fill(0);

@@ -7,7 +7,7 @@ use boswell_model::Result;
 use super::candidates::Verdict;
 use super::cursor::Cursor;
 use super::nearest::{self, Nearest};
-use super::scan::{self, Job, Pile, Scope};
+use super::scan::{self, Job, Pile, Scope, Until};
 use super::sieve::Sieve;
 use super::{Counting, Order, Query, rank};
 use crate::index::{BlockRow, Index, Rows, Snapshot};
@@ -172,7 +172,8 @@ impl<'p> Plan<'p> {
         let row = self.snapshot.known(source, next);
         let covered = row.map_or(Place::START, |row| row.covered);
         if covered.at < source.len {
-            self.tails.push(Job { source: index, from: covered, to: source.len, tail: Tail::Whole });
+            let (from, to) = (covered, source.len);
+            self.tails.push(Job { source: index, from, to, tail: Tail::Whole, until: Until::End });
         }
         for range in row.into_iter().flat_map(|row| row.ranges.iter()) {
             let segments = &self.snapshot.manifest.segments;
@@ -291,7 +292,8 @@ impl<'p> Plan<'p> {
         while done < candidates.all.len() && !self.time_is_up(pile) {
             let batch = candidates.best(done, BATCH * 32);
             let is_new = |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
-            let jobs: Vec<Job> = batch.iter().filter(is_new).filter_map(|it| self.job(it)).collect();
+            let only = |job: Job| Job { until: Until::Hit, ..job };
+            let jobs: Vec<Job> = batch.iter().filter(is_new).filter_map(|it| self.job(it)).map(only).collect();
             done += batch.len();
             scan::run(self.scope, &jobs, pile);
         }
@@ -299,7 +301,8 @@ impl<'p> Plan<'p> {
 
     fn job(&self, candidate: &Candidate) -> Option<Job> {
         let row = self.row(candidate)?;
-        Some(Job { source: candidate.source as usize, from: row.place(), to: row.at + row.len, tail: Tail::Whole })
+        let (source, from, to) = (candidate.source as usize, row.place(), row.at + row.len);
+        Some(Job { source, from, to, tail: Tail::Whole, until: Until::End })
     }
 
     fn results(&self, pile: Pile, scanned: u64, sessions_counted: bool, entries_counted: bool) -> Results {

@@ -26,7 +26,15 @@ const LEN_BITS: u32 = 56;
 impl BlockRow {
     pub(crate) fn at(place: Place) -> BlockRow {
         let line = u32::try_from(place.line).unwrap_or(u32::MAX);
-        BlockRow { at: place.at, len: 0, oldest: i64::MAX, newest: i64::MIN, slot: place.slot, line, weight: Weight::Plain }
+        BlockRow {
+            at: place.at,
+            len: 0,
+            oldest: i64::MAX,
+            newest: i64::MIN,
+            slot: place.slot,
+            line,
+            weight: Weight::Plain,
+        }
     }
 
     /// Notes the time of an entry; one without a time makes the block as old as can be.
