@@ -9,6 +9,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
+use crate::command::narrow::Side;
 use crate::machine::{Machine, until, workers};
 use crate::noted::Noted;
 
@@ -28,6 +29,8 @@ pub(crate) enum Create {
 pub(crate) type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
 /// Finds out which conversations are meant.
 type Choose<'c> = &'c dyn Fn(&mut Library) -> Result<IsMeant<'c>>;
+/// Told of every session by its place among the entries what it can be chosen by.
+pub(crate) type Look<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
 
 /// Every session, as the catalog has it.
 #[derive(Debug)]
@@ -275,21 +278,39 @@ impl Library {
         self.with_memory(machine, sources)
     }
 
-    /// The same of sessions that nobody chooses among, by their places among the entries: few need a closer look.
-    pub(crate) fn sources_at_a_glance(&mut self, machine: &Machine) -> Result<StoreSources> {
+    /// The same by their places among the entries. Few need a closer look; what the others say is told to who chooses among them.
+    pub(crate) fn sources_at_a_glance(
+        &mut self,
+        machine: &Machine,
+        mut look: Option<Look<'_>>,
+    ) -> Result<StoreSources> {
         let noted = Noted::read(machine)?;
         let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();
         let mut sources = StoreSources::with_capacity(self.entries.len());
         for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
             let Some(entry) = self.entries.get(index) else { continue };
             let Some(store) = machine.stores.get(entry.store) else { continue };
+            let dialect = store.dialect().name();
             // A title may stand in an index, in a file beside the log, or in a note.
-            if entry.stands_alone() && !noted.speaks_of(store.dialect().name(), &entry.located.id) {
-                sources.add_log(index, store, entry);
-                continue;
+            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.located.id) {
+                match (&mut look, entry.traits()) {
+                    (None, _) => {
+                        sources.add_log(index, store, entry);
+                        continue;
+                    }
+                    (Some(look), Some(traits)) => {
+                        look(index, &Side::alone(dialect, traits));
+                        sources.add_alone(index, store, traits, entry);
+                        continue;
+                    }
+                    _ => {}
+                }
             }
             let Some((_, mut summary)) = self.summary(machine, index)? else { continue };
             noted.add_to(std::iter::once(&mut summary));
+            if let Some(look) = &mut look {
+                look(index, &Side::of(&summary));
+            }
             if let Some(entry) = self.entries.get(index) {
                 sources.add_session(index, store, &summary, entry);
             }
@@ -297,10 +318,17 @@ impl Library {
         self.with_memory(machine, sources)
     }
 
+    /// Ends with the process: giving back the room of each session on its own would take longer than many a list.
+    pub(crate) fn leave(mut self) {
+        std::mem::forget(std::mem::take(&mut self.entries));
+    }
+
     fn with_memory(&self, machine: &Machine, mut sources: StoreSources) -> Result<StoreSources> {
-        for (_, store) in machine.stores.iter() {
+        for (id, store) in machine.stores.iter() {
+            let entry = self.entries.partition_point(|entry| entry.store < id);
+            let entry = self.entries.get(entry).filter(|entry| entry.store == id);
             // A store whose memory cannot be listed is warned about when its sessions are.
-            let _ = sources.add_memory(store);
+            let _ = sources.add_memory(store, entry);
         }
         if let Some((home, own)) = machine.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
             own_memory(&Store::in_folder(own, home), &mut sources)?;
@@ -338,7 +366,9 @@ fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
     if create == Create::No && !home.is_dir() {
         return Ok(None);
     }
-    durable::make_folders(&RealDisk, home)?;
+    if !home.is_dir() {
+        durable::make_folders(&RealDisk, home)?;
+    }
     Catalog::open(&home.join("catalog.db")).map(Some)
 }
 

@@ -4,12 +4,14 @@
 //! conversation that it is part of) is asked for when it comes to be shown, unless the list is chosen by such things.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 
 use boswell_find::{Entry, Glance};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
-use boswell_store::{Conversation, Summaries, Summary};
+use boswell_store::{Conversation, StoreId, Summaries, Summary};
 
 use crate::command::list::{Sort, last_active, messages};
+use crate::command::narrow::Side;
 use crate::ghosts;
 use crate::library::{Create, Library};
 use crate::machine::Machine;
@@ -29,7 +31,7 @@ pub(crate) enum Look {
 /// A session, looked at more or less closely.
 enum Row {
     Whole(Box<Conversation>),
-    Glanced(usize, Glance),
+    Glanced(usize),
 }
 
 /// What a list is ordered by; the smallest comes first.
@@ -52,12 +54,9 @@ impl<'m> Shelf<'m> {
     /// Every session.
     pub(crate) fn open(machine: &'m Machine, look: Look) -> Result<Shelf<'m>> {
         let mut library = Library::open(machine, Create::No)?;
-        let at_a_glance = match &mut library {
-            Some(library) if look == Look::Glance => glanced(machine, library)?,
-            _ => None,
-        };
-        if let Some(rows) = at_a_glance {
-            let rest = library.as_mut().map(Library::rest).unwrap_or_default();
+        if let Some(here) = library.as_mut().filter(|_| look == Look::Glance) {
+            let rows = glanced(machine, here)?;
+            let rest = here.rest();
             return Ok(Shelf { machine, library, rows, rest });
         }
         let (mut conversations, rest) = match &mut library {
@@ -97,12 +96,23 @@ impl<'m> Shelf<'m> {
         self.rows = rows;
     }
 
-    /// Leaves out conversations that are not asked for. Only after a close look.
-    pub(crate) fn retain(&mut self, takes: impl Fn(&Conversation) -> bool) {
-        self.rows.retain(|row| match row {
+    /// Leaves out conversations that are not asked for; of what was only glanced at, what its log says has to do.
+    pub(crate) fn retain(&mut self, takes: impl Fn(&Conversation) -> bool, takes_side: impl Fn(&Side<'_>) -> bool) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| match row {
             Row::Whole(conversation) => takes(conversation),
-            Row::Glanced(..) => true,
+            Row::Glanced(index) => {
+                let (dialect, _) = self.reference(row);
+                let traits = self.entry(*index).and_then(Entry::traits);
+                traits.is_some_and(|traits| takes_side(&Side::alone(dialect, traits)))
+            }
         });
+        self.rows = rows;
+    }
+
+    /// Ends with the process.
+    pub(crate) fn leave(self) {
+        self.library.map(Library::leave).unwrap_or_default();
     }
 
     /// Puts them in order. Ids break ties, so that the order never depends on how a folder happens to be read.
@@ -145,7 +155,7 @@ impl<'m> Shelf<'m> {
         for row in std::mem::take(&mut self.rows).into_iter().skip(offset).take(limit) {
             match (row, &mut self.library) {
                 (Row::Whole(conversation), _) => page.push(*conversation),
-                (Row::Glanced(index, _), Some(library)) => {
+                (Row::Glanced(index), Some(library)) => {
                     let Some(front) = library.summary(self.machine, index)? else { continue };
                     let mut conversation = Conversation { front, linked: Vec::new(), dangling: Vec::new() };
                     self.machine.add_status(&mut conversation);
@@ -161,11 +171,16 @@ impl<'m> Shelf<'m> {
         self.library.as_ref()?.entries.get(index)
     }
 
+    fn glance(&self, index: usize) -> Option<(&Entry, Glance)> {
+        let entry = self.entry(index)?;
+        Some((entry, entry.glance()?))
+    }
+
     fn is_hidden(&self, row: &Row) -> bool {
         match row {
             Row::Whole(conversation) => conversation.front.1.hidden().is_some(),
-            Row::Glanced(index, glance) => {
-                let Some(entry) = self.entry(*index) else { return true };
+            Row::Glanced(index) => {
+                let Some((entry, glance)) = self.glance(*index) else { return true };
                 let located = &entry.located;
                 let empty = || {
                     let (dialect, _) = self.reference(row);
@@ -180,7 +195,9 @@ impl<'m> Shelf<'m> {
     fn last_active(&self, row: &Row) -> Option<Instant> {
         match row {
             Row::Whole(conversation) => last_active(conversation),
-            Row::Glanced(index, glance) => glance.last_active.or(self.entry(*index)?.located.modified),
+            Row::Glanced(index) => {
+                self.glance(*index).and_then(|(it, glance)| glance.last_active().or(it.located.modified))
+            }
         }
     }
 
@@ -190,7 +207,7 @@ impl<'m> Shelf<'m> {
                 let reference = &conversation.front.1.reference;
                 (&reference.dialect, &reference.id)
             }
-            Row::Glanced(index, _) => self.entry(*index).map_or(("", ""), |entry| {
+            Row::Glanced(index) => self.entry(*index).map_or(("", ""), |entry| {
                 let dialect = self.machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
                 (dialect, &entry.located.id)
             }),
@@ -200,14 +217,13 @@ impl<'m> Shelf<'m> {
     fn key(&self, row: &Row, by: Sort) -> Key {
         match row {
             Row::Whole(conversation) => key_of(conversation, by),
-            Row::Glanced(index, glance) => match by {
+            Row::Glanced(index) => match by {
                 Sort::Active => Key::Time(Reverse(self.last_active(row))),
-                Sort::Created => Key::Time(Reverse(glance.created)),
-                Sort::Messages => {
-                    let counts = |entry: &&Entry| entry.is_current() && entry.located.framing != Framing::Document;
-                    let counted = self.entry(*index).filter(counts).map(|_| glance.messages);
-                    Key::Number(Reverse(counted.or(glance.stated_messages)))
-                }
+                Sort::Created => Key::Time(Reverse(self.glance(*index).and_then(|(_, glance)| glance.created()))),
+                Sort::Messages => Key::Number(Reverse(self.glance(*index).and_then(|(entry, glance)| {
+                    let counts = entry.is_current() && entry.located.framing != Framing::Document;
+                    counts.then(|| glance.messages()).or(glance.stated_messages())
+                }))),
                 Sort::Size => Key::Number(Reverse(self.entry(*index).map(|entry| entry.located.size))),
                 // A name is not known at a glance, and so such lists are looked at closely.
                 Sort::Name => Key::Name(String::new()),
@@ -249,32 +265,51 @@ fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
     Some((SessionRef::new(dialect, id), key))
 }
 
-/// Every session, at a glance where that will do; none where sessions are linked to others, which only a close look can join.
-fn glanced(machine: &Machine, library: &mut Library) -> Result<Option<Vec<Row>>> {
+/// Every session, at a glance where that will do. Sides of conversations that are kept in several places are looked at closely,
+/// because only that can join them, and so is what notes or files beside a log speak of.
+fn glanced(machine: &Machine, library: &mut Library) -> Result<Vec<Row>> {
     library.read_for_list(machine)?;
     let noted = Noted::read(machine)?;
-    let mut rows = Vec::with_capacity(library.entries.len());
-    let mut close = Vec::new();
-    for (index, entry) in library.entries.iter().enumerate() {
-        let is_noted = || {
-            let dialect = machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
-            noted.speaks_of(dialect, &entry.located.id)
+    let dialect = |entry: &Entry| machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
+    let (mut far, mut near): (Vec<usize>, Vec<usize>) = (0..library.entries.len()).partition(|index| {
+        let is_far = |entry: &Entry| {
+            entry.glance().is_some_and(|glance| !glance.is_linked())
+                && !noted.speaks_of(dialect(entry), &entry.located.id)
         };
-        match entry.glance() {
-            Some(glance) if glance.is_linked() => return Ok(None),
-            Some(glance) if !is_noted() => rows.push(Row::Glanced(index, glance)),
-            _ => close.push(index),
+        library.entries.get(*index).is_some_and(is_far)
+    });
+    let mut whole = look_closely(machine, library, &near)?;
+    let links: HashSet<(&str, String)> = (whole.values())
+        .filter_map(|(store, summary)| Some((machine.stores.get(*store)?, summary)))
+        .flat_map(|(store, summary)| store.dialect().links(&summary.facts, &summary.located.id))
+        .map(|link| (link.dialect, link.id))
+        .collect();
+    if !links.is_empty() {
+        let is_side = |entry: &Entry| {
+            entry.glance().is_some_and(|glance| glance.is_renamed())
+                || links.contains(&(dialect(entry), entry.located.id.clone()))
+        };
+        (near, far) = far.into_iter().partition(|index| library.entries.get(*index).is_some_and(is_side));
+        whole.append(&mut look_closely(machine, library, &near)?);
+    }
+    let mut joined = machine.stores.joined(whole.into_values().collect());
+    machine.annotate(&mut joined)?;
+    let whole = joined.into_iter().map(|it| Row::Whole(Box::new(it)));
+    Ok(far.into_iter().map(Row::Glanced).chain(whole).collect())
+}
+
+/// Everything that is known of some sessions, in their order; those that cannot be read are left out.
+fn look_closely(
+    machine: &Machine,
+    library: &mut Library,
+    indexes: &[usize],
+) -> Result<BTreeMap<usize, (StoreId, Summary)>> {
+    library.load_many(indexes.len())?;
+    let mut seen = BTreeMap::new();
+    for index in indexes {
+        if let Some(session) = library.summary(machine, *index)? {
+            seen.insert(*index, session);
         }
     }
-    let mut whole = Vec::new();
-    for index in close {
-        let Some(front) = library.summary(machine, index)? else { continue };
-        if !front.1.facts.external_ids.is_empty() {
-            return Ok(None);
-        }
-        whole.push(Conversation { front, linked: Vec::new(), dangling: Vec::new() });
-    }
-    machine.annotate(&mut whole)?;
-    rows.extend(whole.into_iter().map(|it| Row::Whole(Box::new(it))));
-    Ok(Some(rows))
+    Ok(seen)
 }

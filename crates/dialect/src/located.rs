@@ -55,8 +55,13 @@ impl Located {
 
     /// A session whose log is at `key`.
     pub fn at(id: impl Into<String>, info: &FileInfo, framing: Framing) -> Self {
+        Located::of_file(id, info.clone(), framing)
+    }
+
+    /// The same, with what a listing gave and nobody else needs.
+    pub fn of_file(id: impl Into<String>, info: FileInfo, framing: Framing) -> Self {
         Located {
-            key: Some(info.key.clone()),
+            key: Some(info.key),
             modified: info.modified,
             identity: info.identity,
             ..Located::of(id, framing, info.size)

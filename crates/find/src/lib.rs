@@ -26,12 +26,12 @@ mod varint;
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Refreshed, Wanted};
+pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Refreshed, Traits, Wanted};
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
 pub use secrets::{Secret, Secrets};
-pub use source::{Form, Source, SourceReader};
+pub use source::{About, Form, Source, SourceReader};
 pub use stats::{By, PRICES_AS_OF, Price, Prices, Sum, Tally};
-pub use stores_source::{Origin, StoreSources};
+pub use stores_source::{Memory, Origin, StoreSources};
 pub use text::{Field, extract};

@@ -111,16 +111,9 @@ fn word_from(text: &str, start: usize) -> Run {
 /// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most words end within eight.
 #[inline]
 fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    // The high bit of each byte below 0x80 that is at least `low`.
-    let at_least = |word: u64, low: u8| (word & !HIGH) + ONES * u64::from(0x80 - low);
     let mut at = start;
-    while let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
-        let word = u64::from_le_bytes(eight);
-        let letters = at_least(word, b'a') & !at_least(word, b'z' + 1);
-        let digits = at_least(word, b'0') & !at_least(word, b'9' + 1);
-        let others = !(letters | digits) & HIGH | word & HIGH;
+    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let others = !is_word(u64::from_le_bytes(*eight)) & HIGH;
         if others != 0 {
             return at + others.trailing_zeros() as usize / 8;
         }
@@ -163,10 +156,30 @@ fn beyond(text: &str, at: usize) -> (Option<Class>, usize) {
 }
 
 /// Hands over where every term of a folded text begins and ends.
+///
+/// Most text is ASCII, and most of its words are short: those are found 64 bytes at a time, by which bytes are letters and
+/// digits. Whatever touches the end of such a window or a character beyond ASCII is looked at one run at a time.
 #[inline]
 pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(run) = next_run(text, at) {
+    loop {
+        if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WIDTH>()) {
+            let words = Words::of(window);
+            let mut left = words.letters;
+            while let Some((start, end)) = Words::first(left).filter(|(_, end)| *end < words.ascii) {
+                sink(at + start, at + end);
+                // One that ends before the window does leaves less than all to be cleared.
+                left = left >> end << end;
+            }
+            let rest = Words::first(left).map_or(words.ascii, |(start, _)| start);
+            at += rest;
+            // A word at the end of the window is whole in the next one, unless it is longer than that.
+            if rest > 0 && words.ascii == WIDTH {
+                continue;
+            }
+        }
+        let Some(run) = next_run(text, at) else { return };
         at = run.end;
         match run.class {
             Class::Word if run.end - run.start <= LONGEST => sink(run.start, run.end),
@@ -175,6 +188,57 @@ pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
             Class::Ideographs => pairs(text, run, sink),
         }
     }
+}
+
+/// How much is looked at together.
+const WIDTH: usize = 64;
+
+/// What stands in a window: a bit for each byte that is a letter or digit, as far as it is ASCII.
+struct Words {
+    letters: u64,
+    /// How many bytes come before the first beyond ASCII.
+    ascii: usize,
+}
+
+impl Words {
+    #[inline]
+    fn of(window: &[u8; WIDTH]) -> Words {
+        let (mut letters, mut beyond) = (0, 0);
+        for (nth, eight) in window.as_chunks::<8>().0.iter().enumerate() {
+            let word = u64::from_le_bytes(*eight);
+            letters |= first_bits(is_word(word)) << (8 * nth);
+            beyond |= first_bits(word & HIGH) << (8 * nth);
+        }
+        let ascii = beyond.trailing_zeros() as usize;
+        Words { letters: if ascii < WIDTH { letters & !(u64::MAX << ascii) } else { letters }, ascii }
+    }
+
+    /// Where the first stretch of set bits begins and ends.
+    #[inline]
+    fn first(bits: u64) -> Option<(usize, usize)> {
+        let start = bits.trailing_zeros();
+        let len = (!bits.checked_shr(start)?).trailing_zeros();
+        Some((start as usize, (start + len) as usize))
+    }
+}
+
+const HIGH: u64 = 0x8080_8080_8080_8080;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The high bit of each byte that is an ASCII letter or digit of folded text.
+#[inline]
+fn is_word(word: u64) -> u64 {
+    // The high bit of each byte below 0x80 that is at least `low`.
+    let at_least = |low: u8| (word & !HIGH) + ONES * u64::from(0x80 - low);
+    let letters = at_least(b'a') & !at_least(b'z' + 1);
+    let digits = at_least(b'0') & !at_least(b'9' + 1);
+    (letters | digits) & !word & HIGH
+}
+
+/// The high bits of eight bytes side by side, that of the first one lowest.
+#[inline]
+fn first_bits(high: u64) -> u64 {
+    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// The overlapping pieces of a long word; the last one ends where the word ends.
@@ -259,6 +323,23 @@ mod tests {
                 let wanted = start + folded.as_bytes()[start..].iter().take_while(|b| plain(**b)).count();
                 prop_assert_eq!(ascii_word_end(folded.as_bytes(), start), wanted);
             }
+        }
+
+        #[test]
+        fn windows_find_the_same_terms_as_one_run_after_the_other(text in "[a-z0-9 _.é会话✅Ａ\\x7f`{/:\n]{0,40}([a-z0-9]{0,140}[ é会.]{0,3}){0,6}[a-z .会]{0,80}") {
+            let folded = fold(&text);
+            let (mut found, mut wanted, mut at) = (Vec::new(), Vec::new(), 0);
+            terms(&folded, &mut |from, to| found.push((from, to)));
+            while let Some(run) = next_run(&folded, at) {
+                at = run.end;
+                let mut sink = |from, to| wanted.push((from, to));
+                match run.class {
+                    Class::Word if run.end - run.start > LONGEST => pieces(run, &mut sink),
+                    Class::Ideographs => pairs(&folded, run, &mut sink),
+                    _ => sink(run.start, run.end),
+                }
+            }
+            prop_assert_eq!(found, wanted);
         }
 
         #[test]

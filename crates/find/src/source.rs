@@ -26,6 +26,15 @@ pub struct Source {
     pub modified: Option<Instant>,
     /// How its text stands in it.
     pub form: Form,
+    /// What it can be chosen by; none where nobody asks.
+    pub about: Option<Box<About>>,
+    /// What its reader knows it by, where a number is quicker than the ref.
+    pub number: usize,
+}
+
+/// What a source can be chosen by, and what is searched beside it.
+#[derive(Debug, Clone, Default)]
+pub struct About {
     /// The agent that held the conversation.
     pub agent: String,
     /// The folder it was held in.
@@ -36,8 +45,6 @@ pub struct Source {
     pub models: Vec<String>,
     /// A title that stands outside of the log; those inside it are found there.
     pub title: Option<String>,
-    /// What its reader knows it by, where a number is quicker than the ref.
-    pub number: usize,
 }
 
 /// How text stands in a source.
@@ -52,19 +59,7 @@ pub enum Form {
 impl Source {
     /// A line log about which nothing but its length is known.
     pub fn log(reference: SessionRef, generation: u64, len: u64) -> Source {
-        Source {
-            reference,
-            generation,
-            len,
-            modified: None,
-            form: Form::Log(Framing::Lines),
-            agent: String::new(),
-            project: None,
-            tags: Vec::new(),
-            models: Vec::new(),
-            title: None,
-            number: 0,
-        }
+        Source { reference, generation, len, modified: None, form: Form::Log(Framing::Lines), about: None, number: 0 }
     }
 
     /// Whether it can grow at its end while all before stays as it is.
@@ -109,10 +104,10 @@ pub(crate) enum Body<'a> {
     Text(Field, &'a str),
 }
 
-/// What a walk meets: records, and the ends of stretches that can be read again on their own.
+/// What a walk meets: records, and the ends of stretches that can be read again on their own. It goes on while the answer is yes.
 pub(crate) enum Step<'a> {
     Record(Record<'a>),
-    /// Everything before was handed over; whether to go on.
+    /// Everything before was handed over.
     End(Place),
 }
 
@@ -185,7 +180,7 @@ impl Walker<'_> {
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(&piece));
         self.splitter = splitter;
         let after = Place { at: line.at + line.bytes.len() as u64, slot: self.slot, line: line.number + 1 };
-        self.go_on = (self.sink)(Step::End(after));
+        self.go_on &= (self.sink)(Step::End(after));
     }
 
     /// Reads the whole document, whatever part is asked for: only the whole can be scanned.
@@ -209,7 +204,7 @@ impl Walker<'_> {
             let end = piece.span.at + piece.span.len;
             if piece.span.at >= from.at && end <= to {
                 self.piece(&piece);
-                self.go_on = (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
+                self.go_on &= (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
             } else {
                 self.slot += 1;
             }
@@ -244,7 +239,7 @@ impl Walker<'_> {
         }
         self.dialect.head(object, &mut head, &mut self.names);
         let record = Record { slot: self.slot, head, names: &self.names, body: Body::Object(object) };
-        self.go_on = (self.sink)(Step::Record(record)) && self.go_on;
+        self.go_on &= (self.sink)(Step::Record(record));
         self.slot = self.slot.saturating_add(1);
     }
 }

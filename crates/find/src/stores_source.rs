@@ -2,10 +2,10 @@
 
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
-use boswell_store::{Store, Summary, is_packed};
+use boswell_store::{Store, StoreId, Summary, is_packed};
 
-use crate::catalog::Entry;
-use crate::source::{Form, Source, SourceReader};
+use crate::catalog::{Entry, Traits};
+use crate::source::{About, Form, Source, SourceReader};
 use crate::text::Field;
 
 /// Where a source comes from.
@@ -14,31 +14,47 @@ pub enum Origin {
     /// A session: the place that it was added with.
     Session(usize),
     /// A file that an agent remembers things in.
-    Memory {
-        /// The agent.
-        dialect: &'static str,
-        /// Its path.
-        path: String,
-        /// What the agent files the project's memory under.
-        project: String,
-    },
+    Memory(Box<Memory>),
+}
+
+/// A file that an agent remembers things in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// The agent.
+    pub dialect: &'static str,
+    /// Its path.
+    pub path: String,
+    /// What the agent files the project's memory under.
+    pub project: String,
 }
 
 /// What can be searched in stores, and how its bytes are reached.
+///
+/// There is one source for each of many thousand sessions, and most of them are only counted: so they are kept small.
 #[derive(Debug, Default)]
 pub struct StoreSources {
     sources: Vec<Source>,
-    /// Beside the sources: where each comes from, its store, its key there, and whether the index may be built from it.
+    /// Beside the sources.
     places: Vec<Place>,
-    stores: Vec<Store>,
+    stores: Vec<Held>,
 }
 
 #[derive(Debug)]
 struct Place {
     origin: Origin,
     store: usize,
-    key: String,
+    /// How long its key is: the name of a source ends with it.
+    key: usize,
+    /// Whether the index may be built from it.
     settled: bool,
+}
+
+/// A store, and what the names of all its files begin with.
+#[derive(Debug)]
+struct Held {
+    store: Store,
+    id: Option<StoreId>,
+    root: String,
 }
 
 impl StoreSources {
@@ -53,43 +69,62 @@ impl StoreSources {
     /// A title other than the one that stands in the log is searched beside it.
     pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &Entry) {
         let facts = &summary.facts;
-        let dialect = store.dialect().name();
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
         let title_in_log = entry.title_in_log();
-        self.add(place, store, entry, |log| Source {
-            agent: if agent == dialect { agent.to_owned() } else { format!("{dialect} {agent}") },
-            project: facts.project.clone(),
-            tags: facts.tags.clone(),
-            models: facts.models.clone(),
-            title: facts.title.clone().filter(|title| title_in_log != Some(title)),
-            ..log
+        self.add(place, store, entry, || {
+            Some(About {
+                agent: agent_name(store, agent),
+                project: facts.project.clone(),
+                tags: facts.tags.clone(),
+                models: facts.models.clone(),
+                title: facts.title.clone().filter(|title| title_in_log != Some(title)),
+            })
+        });
+    }
+
+    /// Adds a session of which nothing but its log says anything.
+    pub fn add_alone(&mut self, place: usize, store: &Store, traits: &Traits, entry: &Entry) {
+        self.add(place, store, entry, || {
+            Some(About {
+                agent: agent_name(store, traits.agent.as_deref().unwrap_or(store.dialect().agent())),
+                project: traits.project.clone(),
+                tags: traits.tags.clone(),
+                models: traits.models.clone(),
+                title: None,
+            })
         });
     }
 
     /// Adds a session of which nothing is asked but what its log says.
     pub fn add_log(&mut self, place: usize, store: &Store, entry: &Entry) {
-        self.add(place, store, entry, |log| log);
+        self.add(place, store, entry, || None);
     }
 
     /// One that was not written down must not be relied on by the index; one that has no log has nothing to search.
-    fn add(&mut self, place: usize, store: &Store, entry: &Entry, describe: impl FnOnce(Source) -> Source) {
+    fn add(&mut self, place: usize, store: &Store, entry: &Entry, about: impl FnOnce() -> Option<About>) {
         let located = &entry.located;
         let Some(key) = &located.key else { return };
         let settled = entry.is_settled();
         let generation = if settled { entry.generation } else { u64::MAX };
         let generation = if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 };
-        let reference = SessionRef::new(store.dialect().name(), store.backend().describe(key));
+        let held = self.hold(store, Some(entry.store));
+        let reference = SessionRef::new(store.dialect().name(), self.name(held, key));
         let source = Source {
             modified: located.modified,
             form: Form::Log(located.framing),
+            about: about().map(Box::new),
             ..Source::log(reference, generation, length(store, key, located.size))
         };
-        self.push(describe(source), Origin::Session(place), store, key, settled);
+        self.push(source, Place { origin: Origin::Session(place), store: held, key: key.len(), settled });
     }
 
-    /// Adds the memory files that a store's agent keeps.
-    pub fn add_memory(&mut self, store: &Store) -> Result<()> {
-        for file in store.memory()? {
+    /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one, says which folders are not there.
+    pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
+        let files = match entry {
+            Some(entry) => store.dialect().memory(&entry.files(store))?,
+            None => store.memory()?,
+        };
+        for file in files {
             let Some(info) = store.backend().stat(&file.key)? else { continue };
             self.add_text(store, &info, file.project_key);
         }
@@ -99,33 +134,49 @@ impl StoreSources {
     /// Adds a file of plain text.
     pub fn add_text(&mut self, store: &Store, info: &FileInfo, project: String) {
         let dialect = store.dialect().name();
-        let path = store.backend().describe(&info.key);
+        let held = self.hold(store, None);
+        let path = self.name(held, &info.key);
         let reference = SessionRef::new(dialect, &path);
         let stamp = info.identity.map_or(0, |it| {
             let parts = [i128::from(it.file.1), it.modified, it.changed];
             parts.iter().fold(0_u64, |sum, part| sum.rotate_left(21) ^ (*part as u64))
         });
+        let about = About { agent: dialect.to_owned(), project: Some(project.clone()), ..About::default() };
         let source = Source {
             modified: info.modified,
             form: Form::Text(Field::Memory),
-            agent: dialect.to_owned(),
-            project: Some(project.clone()),
+            about: Some(Box::new(about)),
             ..Source::log(reference, stamp, info.size)
         };
-        self.push(source, Origin::Memory { dialect, path, project }, store, &info.key, true);
+        let origin = Origin::Memory(Box::new(Memory { dialect, path, project }));
+        self.push(source, Place { origin, store: held, key: info.key.len(), settled: true });
     }
 
-    fn push(&mut self, source: Source, origin: Origin, store: &Store, key: &str, settled: bool) {
+    /// Where a store stands among those that are held, which it joins if it is not the last one.
+    fn hold(&mut self, store: &Store, id: Option<StoreId>) -> usize {
         // Every archived session is a store of its own, at the root that it came from.
-        let is_last = |last: &Store| {
-            last.root() == store.root()
-                && last.dialect().name() == store.dialect().name()
-                && last.archived() == store.archived()
+        let is_last = |last: &Held| match (last.id, id) {
+            (Some(last), Some(id)) => last == id,
+            _ => {
+                last.store.root() == store.root()
+                    && last.store.dialect().name() == store.dialect().name()
+                    && last.store.archived() == store.archived()
+            }
         };
         if !self.stores.last().is_some_and(is_last) {
-            self.stores.push(store.clone());
+            let mut root = store.backend().describe(KEY);
+            root.truncate(root.len().saturating_sub(KEY.len()));
+            self.stores.push(Held { store: store.clone(), id, root });
         }
-        self.places.push(Place { origin, store: self.stores.len() - 1, key: key.to_owned(), settled });
+        self.stores.len() - 1
+    }
+
+    fn name(&self, held: usize, key: &str) -> String {
+        [self.stores.get(held).map_or("", |held| &held.root), key].concat()
+    }
+
+    fn push(&mut self, source: Source, place: Place) {
+        self.places.push(place);
         self.sources.push(Source { number: self.sources.len(), ..source });
     }
 
@@ -146,8 +197,18 @@ impl StoreSources {
 
     fn place(&self, source: &Source) -> Option<(&Store, &str)> {
         let place = self.places.get(source.number)?;
-        Some((self.stores.get(place.store)?, &place.key))
+        let name = &self.sources.get(source.number)?.reference.id;
+        Some((&self.stores.get(place.store)?.store, name.get(name.len().checked_sub(place.key)?..)?))
     }
+}
+
+/// Any key: what stands before it in its name stands before all.
+const KEY: &str = "key";
+
+/// How a search calls the agent of a session.
+fn agent_name(store: &Store, agent: &str) -> String {
+    let dialect = store.dialect().name();
+    if agent == dialect { agent.to_owned() } else { format!("{dialect} {agent}") }
 }
 
 /// How long a log is: a listing tells it, but for those that their agent compressed.

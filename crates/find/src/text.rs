@@ -61,9 +61,49 @@ impl Field {
         }
     }
 
+    /// How much a hit there counts.
+    pub(crate) fn weight(self) -> Weight {
+        match self {
+            Field::Title => Weight::Title,
+            Field::Prompt | Field::Summary => Weight::Asked,
+            _ => Weight::Plain,
+        }
+    }
+
     /// The field of that name.
     pub fn named(word: &str) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.word() == word)
+    }
+}
+
+/// How much a place counts that text stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// Most places.
+    Plain,
+    /// What the user asked, and summaries.
+    Asked,
+    /// Names.
+    Title,
+}
+
+impl Weight {
+    /// What a number stands for; the largest where that is not known.
+    pub(crate) fn numbered(number: u64) -> Weight {
+        match number {
+            0 => Weight::Plain,
+            1 => Weight::Asked,
+            _ => Weight::Title,
+        }
+    }
+
+    /// By how much it makes a hit better.
+    pub(crate) fn factor(self) -> f64 {
+        match self {
+            Weight::Plain => 1.0,
+            Weight::Asked => 1.05,
+            Weight::Title => 1.1,
+        }
     }
 }
 

@@ -25,6 +25,11 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
+    /// How many bytes are left.
+    pub(crate) fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
         let (first, rest) = self.bytes.split_first()?;

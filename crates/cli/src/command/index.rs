@@ -47,7 +47,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
         return Err(error);
     }
     library.read(machine, Wanted::Whole, &|| true)?;
-    let sources = library.sources_at_a_glance(machine)?;
+    let sources = library.sources_at_a_glance(machine, None)?;
     let index = library.index();
     let blocks: u64 = sources.sources().iter().map(|source| source.len >> 14).sum();
     let mut progress = Progress::new("indexing, 16 KB block", usize::try_from(blocks).unwrap_or(0), machine.quiet);

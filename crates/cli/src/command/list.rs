@@ -65,7 +65,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
     let look = match (args.hidden, &matching, args.sort) {
         (true, ..) => Look::Ghosts,
-        (_, None, sort) if sort != Sort::Name && filter.takes_all() => Look::Glance,
+        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Glance,
         _ => Look::Close,
     };
     let mut shelf = Shelf::open(machine, look)?;
@@ -74,7 +74,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         shelf.without_hidden();
     }
     shelf.active(|at| filter.takes_time(at));
-    shelf.retain(|it| look == Look::Glance || (filter.takes(it) && sides(it).any(matches)));
+    shelf.retain(|it| filter.takes(it) && sides(it).any(matches), |side| filter.takes_side(side));
     shelf.sort(args.sort);
     let total = shelf.len();
     if let Some(cursor) = &args.cursor {
@@ -97,6 +97,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     warn_about(machine, shelf.rest());
+    shelf.leave();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,7 +1,10 @@
 //! Which sessions are meant: options that `list`, `search` and `stats` share.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 
+use boswell_find::Traits;
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Summary};
 use clap::Args;
@@ -41,10 +44,51 @@ pub(crate) struct Narrow {
     pub(crate) until: Option<String>,
 }
 
+/// What a session is chosen by, time aside.
+pub(crate) struct Side<'s> {
+    dialect: &'s str,
+    agent: Option<&'s str>,
+    project: Option<&'s str>,
+    status: Option<&'s str>,
+    branch: Option<&'s str>,
+    tags: &'s [String],
+    models: &'s [String],
+}
+
+impl<'s> Side<'s> {
+    pub(crate) fn of(summary: &'s Summary) -> Side<'s> {
+        let facts = &summary.facts;
+        Side {
+            dialect: &summary.reference.dialect,
+            agent: facts.agent.as_deref(),
+            project: facts.project.as_deref(),
+            status: facts.status.as_deref(),
+            branch: facts.git_branch.as_deref(),
+            tags: &facts.tags,
+            models: &facts.models,
+        }
+    }
+
+    /// Of a session of which nothing but its log says anything.
+    pub(crate) fn alone(dialect: &'s str, traits: &'s Traits) -> Side<'s> {
+        Side {
+            dialect,
+            agent: traits.agent.as_deref(),
+            project: traits.project.as_deref(),
+            status: traits.status.as_deref(),
+            branch: traits.git_branch.as_deref(),
+            tags: &traits.tags,
+            models: &traits.models,
+        }
+    }
+}
+
 /// The options, read.
 pub(crate) struct Filter<'a> {
     args: &'a Narrow,
     project: Option<String>,
+    /// Whether a folder is part of the project, as far as it was asked: many sessions share one.
+    folders: RefCell<HashMap<String, bool>>,
     pub(crate) since: Option<Instant>,
     pub(crate) until: Option<Instant>,
 }
@@ -57,7 +101,8 @@ impl<'a> Filter<'a> {
             (None, true) => Some(machine.env.cwd.display().to_string()),
             (None, false) => None,
         };
-        Ok(Filter { args, project, since: time(&args.since)?, until: time(&args.until)? })
+        let (since, until) = (time(&args.since)?, time(&args.until)?);
+        Ok(Filter { args, project, folders: RefCell::default(), since, until })
     }
 
     /// Whether no session is left out for what it is, time aside.
@@ -77,26 +122,37 @@ impl<'a> Filter<'a> {
             && self.until.is_none_or(|until| at.is_some_and(|at| at < until))
     }
 
+    /// Whether how a session stands counts, which its log alone does not tell.
+    pub(crate) fn asks_status(&self) -> bool {
+        self.args.status.is_some()
+    }
+
     /// Whether a session is one of those asked for, time aside.
-    pub(crate) fn takes_side(&self, side: &Summary) -> bool {
-        let (args, facts) = (self.args, &side.facts);
+    pub(crate) fn takes_side(&self, side: &Side<'_>) -> bool {
+        let args = self.args;
         let is = |want: &Option<String>, have: Option<&str>| want.as_deref().is_none_or(|want| have == Some(want));
-        args.agent
-            .as_deref()
-            .is_none_or(|agent| side.reference.dialect == agent || facts.agent.as_deref() == Some(agent))
-            && self.project.as_deref().is_none_or(|project| {
-                facts.project.as_deref().is_some_and(|p| is_below(p, project) || is_worktree(p, project))
-            })
-            && is(&args.status, facts.status.as_deref())
-            && is(&args.branch, facts.git_branch.as_deref())
-            && args.tag.as_ref().is_none_or(|tag| facts.tags.contains(tag))
-            && args.model.as_deref().is_none_or(|model| facts.models.iter().any(|m| m.contains(model)))
+        args.agent.as_deref().is_none_or(|agent| side.dialect == agent || side.agent == Some(agent))
+            && self.project.as_deref().is_none_or(|project| side.project.is_some_and(|it| self.is_part(it, project)))
+            && is(&args.status, side.status)
+            && is(&args.branch, side.branch)
+            && args.tag.as_ref().is_none_or(|tag| side.tags.contains(tag))
+            && args.model.as_deref().is_none_or(|model| side.models.iter().any(|m| m.contains(model)))
+    }
+
+    /// Whether a folder is the project, lies below it or is a worktree of it, which only the disk can tell.
+    fn is_part(&self, folder: &str, project: &str) -> bool {
+        if let Some(known) = self.folders.borrow().get(folder) {
+            return *known;
+        }
+        let is = is_below(folder, project) || is_worktree(folder, project);
+        self.folders.borrow_mut().insert(folder.to_owned(), is);
+        is
     }
 
     /// Whether a conversation is one of those asked for.
     pub(crate) fn takes(&self, conversation: &Conversation) -> bool {
         self.takes_time(super::list::last_active(conversation))
-            && super::list::sides(conversation).any(|side| self.takes_side(side))
+            && super::list::sides(conversation).any(|side| self.takes_side(&Side::of(side)))
     }
 
     /// Whether a prompt that stands in no session that is still there is asked for.

@@ -14,7 +14,7 @@ use boswell_store::{Prompts, Session};
 use clap::Args;
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow};
+use super::narrow::{Filter, Narrow, Side};
 use crate::library::{Create, Library, say_unkept};
 use crate::machine::{Machine, workers};
 use crate::output::Output;
@@ -103,7 +103,7 @@ fn said(
     };
     let fits = |index: usize| {
         let summary = place(index).and_then(|place| looked.get(place)).map(|(_, _, summary)| summary);
-        summary.is_some_and(|summary| summary.hidden() != Some("subagent") && filter.takes_side(summary))
+        summary.is_some_and(|summary| summary.hidden() != Some("subagent") && filter.takes_side(&Side::of(summary)))
     };
     let (places, sources): (Vec<usize>, Vec<_>) =
         all.sources().iter().enumerate().filter(|(index, _)| fits(*index)).unzip();

@@ -1,6 +1,6 @@
 //! `search`: any sentence in any session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use boswell_find::{Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted};
@@ -10,7 +10,7 @@ use boswell_store::{StoreId, Summary};
 use clap::{Args, ValueEnum};
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow};
+use super::narrow::{Filter, Narrow, Side};
 use crate::library::{Create, Library, say_unkept};
 use crate::machine::{Machine, workers};
 use crate::output::Output;
@@ -69,21 +69,17 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     };
     // What is known of an earlier state will do for showing a hit, not for choosing sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    let mut looked = Vec::new();
-    let all = if chosen {
-        library.fill(machine, Wanted::Glance, &|| true)?;
-        looked = library.summaries(machine);
-        machine.add_notes(looked.iter_mut().map(|(_, _, summary)| summary))?;
-        library.sources(machine, &looked)?
-    } else {
-        library.read(machine, Wanted::Hint, &|| true)?;
-        library.sources_at_a_glance(machine)?
-    };
-    let wanted = |index: usize| match all.origin(index) {
-        Some(Origin::Session(place)) => {
-            !chosen || looked.get(*place).is_some_and(|(_, _, summary)| filter.takes_side(summary))
+    library.read(machine, if chosen { Wanted::Glance } else { Wanted::Hint }, &|| true)?;
+    let mut left_out = HashSet::new();
+    let mut look = |place: usize, side: &Side<'_>| {
+        if !filter.takes_side(side) {
+            left_out.insert(place);
         }
-        Some(Origin::Memory { dialect, project, .. }) => filter.takes_memory(dialect, project),
+    };
+    let all = library.sources_at_a_glance(machine, if chosen { Some(&mut look) } else { None })?;
+    let wanted = |index: usize| match all.origin(index) {
+        Some(Origin::Session(place)) => !left_out.contains(place),
+        Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
         None => false,
     };
     let (places, sources): (Vec<usize>, Vec<_>) =
@@ -91,11 +87,7 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let index = library.index();
     let effort = Effort { workers: workers(), go_on: &|| true };
     let results = index.search(&query, &sources, &all, &effort)?;
-    let looked = if chosen {
-        looked.into_iter().map(|(_, store, summary)| (store, summary)).enumerate().collect()
-    } else {
-        found(machine, &mut library, &all, &places, &results)?
-    };
+    let looked = found(machine, &mut library, &all, &places, &results)?;
     let shown = Shown { machine, looked: &looked, all: &all, places: &places };
     let mut out = Output::paged(machine);
     shown.print(&results, &mut out)?;
@@ -106,6 +98,9 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     say_unkept(machine, library.unkept.as_ref());
     warn_about(machine, &library.rest());
     library.index_a_little(machine, &index, &all);
+    library.leave();
+    // The process ends: giving back the room of each source on its own would take longer than many a search.
+    std::mem::forget(all);
     Ok(if results.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -203,10 +198,10 @@ impl Shown<'_> {
 
     fn holder(&self, hit: &Hit) -> Holder<'_> {
         match self.places.get(hit.source).and_then(|place| self.all.origin(*place)) {
-            Some(Origin::Memory { dialect, path, project }) => Holder {
-                reference: path.clone(),
-                agent: (*dialect).to_owned(),
-                project: Some(project),
+            Some(Origin::Memory(memory)) => Holder {
+                reference: memory.path.clone(),
+                agent: memory.dialect.to_owned(),
+                project: Some(&memory.project),
                 name: "memory".to_owned(),
             },
             Some(Origin::Session(place)) => {

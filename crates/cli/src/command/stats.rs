@@ -10,7 +10,7 @@ use boswell_store::{Conversation, Resolved};
 use clap::{Args, ValueEnum};
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow};
+use super::narrow::{Filter, Narrow, Side};
 use crate::library::{Create, IsMeant, Library, say_unkept};
 use crate::machine::Machine;
 use crate::noted::Noted;
@@ -108,7 +108,7 @@ fn narrowed<'f>(machine: &Machine, library: &mut Library, filter: &'f Filter<'f>
         let mut alone = Conversation { front: (store, summary), linked: Vec::new(), dangling: Vec::new() };
         machine.add_status(&mut alone);
         noted.add_to(std::iter::once(&mut alone.front.1));
-        sides.insert(place, (filter.takes_side(&alone.front.1), alone.front.1.last_active()));
+        sides.insert(place, (filter.takes_side(&Side::of(&alone.front.1)), alone.front.1.last_active()));
     });
     Ok(Box::new(move |places| {
         let known = || places.iter().filter_map(|place| sides.get(place));

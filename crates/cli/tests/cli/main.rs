@@ -5,6 +5,7 @@ mod archive;
 mod bad_input;
 mod bench;
 mod check_archived;
+mod choosing;
 mod claude_bad_input;
 mod claude_context;
 mod claude_desk;

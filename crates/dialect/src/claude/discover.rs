@@ -45,28 +45,31 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
     for project in projects(files)? {
         let listing = files.list(&project)?;
+        let index = listing.iter().find(|info| sessions_index::is_index(info)).cloned();
         let start = found.sessions.len();
-        for info in &listing {
+        for info in listing {
             if info.is_file() {
                 found.sessions.extend(session(info));
             } else if info.is_folder() && is_uuid(info.name()) {
-                subagents(files, info, &mut found.sessions)?;
+                subagents(files, &info, &mut found.sessions)?;
             }
         }
         let sessions = found.sessions.get(start..).unwrap_or_default();
-        found.problems.extend(sessions_index::compare(files, &listing, sessions)?);
+        if let Some(index) = index {
+            found.problems.extend(sessions_index::compare(files, &index, sessions)?);
+        }
     }
     Ok(found)
 }
 
-fn session(info: &FileInfo) -> Option<Located> {
-    if let Some(id) = session_id(info) {
-        let mut located = Located::at(id, info, Framing::Lines);
-        located.hidden = (info.size == 0).then_some("empty");
+fn session(info: FileInfo) -> Option<Located> {
+    if let Some(id) = session_id(&info).map(str::to_owned) {
+        let mut located = Located::of_file(id, info, Framing::Lines);
+        located.hidden = (located.size == 0).then_some("empty");
         return Some(located);
     }
     // Version 2.0 kept subagents beside the sessions; whose they are stands only inside.
-    is_agent(info).then(|| subagent(info, None))
+    is_agent(&info).then(|| subagent(&info, None))
 }
 
 fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<Located>) -> Result<()> {

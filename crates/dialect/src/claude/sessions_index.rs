@@ -11,9 +11,12 @@ const NAME: &str = "sessions-index.json";
 /// A larger one is not the client's work.
 const LIMIT: u64 = 256 << 20;
 
+pub(super) fn is_index(info: &FileInfo) -> bool {
+    info.is_file() && info.name() == NAME
+}
+
 /// Compares the index of a project folder with the sessions that are there.
-pub(super) fn compare(files: &dyn Files, listing: &[FileInfo], sessions: &[Located]) -> Result<Vec<(String, Problem)>> {
-    let Some(info) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else { return Ok(Vec::new()) };
+pub(super) fn compare(files: &dyn Files, info: &FileInfo, sessions: &[Located]) -> Result<Vec<(String, Problem)>> {
     let stale = |detail: String| (info.key.clone(), Problem::of_file(ProblemKind::StaleIndex, detail));
     if info.size > LIMIT {
         return Ok(vec![stale(format!("the index is {} bytes long and was not read", info.size))]);

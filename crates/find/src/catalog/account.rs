@@ -31,34 +31,34 @@ pub(crate) struct Head {
     pub(crate) links: Vec<(String, String)>,
     pub(crate) messages: u64,
     pub(crate) records: u64,
-    pub(crate) traits: Traits,
+    pub(crate) marks: Marks,
 }
 
 /// What is so of a session or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Traits(u8);
+pub(crate) struct Marks(u8);
 
-impl Traits {
+impl Marks {
     /// It works in the conversation of another.
-    pub(crate) const SUBAGENT: Traits = Traits(1);
+    pub(crate) const SUBAGENT: Marks = Marks(1);
     /// Messages are summed up in it.
-    pub(crate) const SPENT: Traits = Traits(2);
+    pub(crate) const SPENT: Marks = Marks(2);
     /// Some of these have names.
-    pub(crate) const NAMED: Traits = Traits(4);
+    pub(crate) const NAMED: Marks = Marks(4);
     /// What only repeats a subagent is summed up in it.
-    pub(crate) const RELAYS: Traits = Traits(8);
+    pub(crate) const RELAYS: Marks = Marks(8);
     /// Some of that has names.
-    pub(crate) const RELAYS_NAMED: Traits = Traits(16);
+    pub(crate) const RELAYS_NAMED: Marks = Marks(16);
     /// It counts on from its parent.
-    pub(crate) const FAMILY: Traits = Traits(32);
+    pub(crate) const FAMILY: Marks = Marks(32);
     /// An index or a last line states what it cost as a whole.
-    pub(crate) const STATES: Traits = Traits(64);
+    pub(crate) const STATES: Marks = Marks(64);
 
-    pub(crate) fn has(self, one: Traits) -> bool {
+    pub(crate) fn has(self, one: Marks) -> bool {
         self.0 & one.0 != 0
     }
 
-    fn set_if(&mut self, is: bool, one: Traits) {
+    fn set_if(&mut self, is: bool, one: Marks) {
         self.0 |= if is { one.0 } else { 0 };
     }
 }
@@ -114,17 +114,17 @@ impl Account {
     ) -> Account {
         let facts = &kept.facts;
         let last_active = facts.last_active.or(located.modified);
-        let mut traits = Traits::default();
-        traits.set_if(located.hidden.or(facts.hidden) == Some("subagent"), Traits::SUBAGENT);
-        traits.set_if(!facts.stated.usage.is_unknown(), Traits::STATES);
-        traits.set_if(alone.iter().chain(shared).any(|item| item.lineage.is_some()), Traits::FAMILY);
+        let mut marks = Marks::default();
+        marks.set_if(located.hidden.or(facts.hidden) == Some("subagent"), Marks::SUBAGENT);
+        marks.set_if(!facts.stated.usage.is_unknown(), Marks::STATES);
+        marks.set_if(alone.iter().chain(shared).any(|item| item.lineage.is_some()), Marks::FAMILY);
         for item in alone {
             let (any, named) = match item.relayed {
-                true => (Traits::RELAYS, Traits::RELAYS_NAMED),
-                false => (Traits::SPENT, Traits::NAMED),
+                true => (Marks::RELAYS, Marks::RELAYS_NAMED),
+                false => (Marks::SPENT, Marks::NAMED),
             };
-            traits.set_if(true, any);
-            traits.set_if(item.key.is_some(), named);
+            marks.set_if(true, any);
+            marks.set_if(item.key.is_some(), named);
         }
         let links = dialect.links(facts, &located.id).into_iter();
         let head = Head {
@@ -133,11 +133,11 @@ impl Account {
             project: facts.project.clone().unwrap_or_default(),
             agent: facts.agent.clone().unwrap_or_else(|| dialect.agent().to_owned()),
             other_id: facts.id.clone().filter(|id| *id != located.id),
-            parent: facts.parent.clone().filter(|_| traits.has(Traits::FAMILY)),
+            parent: facts.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
             links: links.map(|link| (link.dialect.to_owned(), link.id)).collect(),
             messages: facts.messages,
             records: kept.records,
-            traits,
+            marks,
         };
         let sums = Sums {
             messages: facts.messages.max(facts.stated.messages.unwrap_or(0)),
@@ -166,7 +166,7 @@ fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
 
 impl Head {
     fn pack(&self) -> Vec<u8> {
-        let mut out = Out(vec![self.traits.0]);
+        let mut out = Out(vec![self.marks.0]);
         out.raw_text(&self.project);
         out.raw_text(&self.agent);
         varint::put(&mut out.0, self.messages);
@@ -182,10 +182,10 @@ impl Head {
     /// None for what [`Head::pack`] did not write.
     pub(super) fn unpack(bytes: &[u8]) -> Option<Head> {
         let mut reader = Reader::sealed(bytes)?;
-        let traits = Traits(*reader.bytes(1)?.first()?);
+        let marks = Marks(*reader.bytes(1)?.first()?);
         let (project, agent) = (reader.text()?.to_owned(), reader.text()?.to_owned());
         let (messages, records) = (reader.number()?, reader.number()?);
-        let mut head = Head { project, agent, messages, records, traits, ..Head::default() };
+        let mut head = Head { project, agent, messages, records, marks, ..Head::default() };
         while !reader.is_empty() {
             match reader.bytes(1)? {
                 b"c" => head.created = Some(time(&mut reader)?),
@@ -286,7 +286,7 @@ mod tests {
             parent: Some("p".into()),
             links: vec![("codex".into(), "1".into())],
             records: 300,
-            traits: Traits::STATES,
+            marks: Marks::STATES,
             ..Head::default()
         };
         assert_eq!(Head::unpack(&head.pack()), Some(head.clone()));

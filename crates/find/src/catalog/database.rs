@@ -7,9 +7,9 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 6;
+const VERSION: i74 = 6;
 /// How long another process may hold the file before we do without.
-const PATIENCE: Duration = Duration::from_millis(1500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 const SCHEMA: &str = "
 CREATE TABLE store(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -26,9 +26,14 @@ CREATE TABLE session(
   generation INTEGER NOT NULL,
   upto INTEGER NOT NULL,
   gone INTEGER NOT NULL,
+  rev INTEGER NOT NULL,
   glance BLOB,
   UNIQUE(store, place)
 );
+CREATE INDEX session_by_rev ON session(rev);
+CREATE TABLE clock(rev INTEGER NOT NULL);
+INSERT INTO clock VALUES(0);
+CREATE TABLE roll(store INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY(store, part));
 CREATE TABLE kept(session INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
 CREATE TABLE account(session INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL, sums BLOB NOT NULL);

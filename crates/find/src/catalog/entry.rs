@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::Located;
+use boswell_dialect::{Files, Located};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
@@ -10,6 +10,7 @@ use super::folders::Folders;
 use super::glance::Glance;
 use super::kept::Packed;
 use super::ledger::Item;
+use super::traits::Traits;
 
 /// The generation of what could not be written down: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
@@ -26,29 +27,42 @@ pub struct Entry {
     pub(super) row: i64,
     /// The few things that are known without reading the rest; none if nothing is.
     pub(super) glance: Option<Glance>,
+    /// What it can be chosen by; known if the glance is.
+    pub(super) traits: Option<Arc<Traits>>,
     /// The rest, once it was loaded.
     pub(super) kept: Option<Packed>,
     /// For which length of the log both hold; none if for none.
     pub(super) upto: Option<u64>,
     /// What it cost, where that could not be written down.
     pub(super) items: Vec<Item>,
+    /// Whether its log is all that says something of it.
+    alone: bool,
     /// The folders that the listing saw.
     pub(super) folders: Arc<Folders>,
 }
 
 impl Entry {
     /// A session about which nothing is written down.
-    pub(super) fn new(store: StoreId, located: Located, folders: &Arc<Folders>) -> Entry {
+    pub(super) fn new(
+        store: StoreId,
+        located: Located,
+        folders: &Arc<Folders>,
+        beside: &mut dyn FnMut(&str) -> bool,
+    ) -> Entry {
         let folders = Arc::clone(folders);
+        let key = located.key.as_deref().filter(|_| located.row.is_none());
+        let alone = key.is_some_and(|key| !beside(key));
         Entry {
             store,
             located,
             generation: UNSETTLED,
             row: 0,
             glance: None,
+            traits: None,
             kept: None,
             upto: None,
             items: Vec::new(),
+            alone,
             folders,
         }
     }
@@ -72,10 +86,14 @@ impl Entry {
         self.glance.filter(|_| self.stands_alone())
     }
 
+    /// What it can be chosen by, under the same condition.
+    pub fn traits(&self) -> Option<&Traits> {
+        self.traits.as_deref().filter(|_| self.stands_alone())
+    }
+
     /// Whether its log is all that says something of it: no index has a row for it and no folder stands beside it.
     pub fn stands_alone(&self) -> bool {
-        let key = self.located.key.as_deref().filter(|_| self.located.row.is_none());
-        key.is_some_and(|key| !self.folders.may_have_folder_beside(key))
+        self.alone
     }
 
     /// The title that its log is known to state.
@@ -83,9 +101,20 @@ impl Entry {
         self.kept.as_ref().filter(|_| self.is_whole() && self.located.row.is_none())?.title()
     }
 
+    /// The files of its store, of which those that its listing cannot have seen are not looked for.
+    pub(crate) fn files<'e>(&'e self, store: &'e Store) -> impl Files + 'e {
+        self.folders.files(store.backend())
+    }
+
     /// Forgets what is kept of it, so that its log is read again.
     pub fn forget(&mut self) {
-        (self.glance, self.kept, self.upto) = (None, None, None);
+        (self.glance, self.traits, self.kept, self.upto) = (None, None, None, None);
+    }
+
+    /// Forgets all that is written down of it.
+    pub(super) fn unsettle(&mut self) {
+        self.forget();
+        (self.row, self.generation) = (0, UNSETTLED);
     }
 
     /// Whether what is known of it was read from the log as it is now.
@@ -105,7 +134,7 @@ impl Entry {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
         let mut facts = kept.facts;
-        store.dialect().fold_side_files(&self.folders.files(store.backend()), &self.located, &mut facts)?;
+        store.dialect().fold_side_files(&self.files(store), &self.located, &mut facts)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.located.id),
             located: self.located.clone(),

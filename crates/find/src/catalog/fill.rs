@@ -1,6 +1,7 @@
 //! Reads what logs say, as far as it is not known yet.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_dialect::{Depth, Reader};
@@ -11,6 +12,8 @@ use rusqlite::{TransactionBehavior, params};
 use super::glance::Glance;
 use super::kept::{Kept, Packed};
 use super::ledger::{self, Item};
+use super::roll::next_rev;
+use super::traits::Traits;
 use super::{Catalog, Entry};
 
 /// How much of each log is wanted.
@@ -95,46 +98,59 @@ impl Catalog {
         for (index, result) in done.drain(..) {
             match result {
                 Ok((kept, items)) => {
-                    fine.push(Fine { index, glance: Glance::of(&kept), kept: kept.pack(), items });
+                    let id = entries.get(index).map_or("", |entry| &entry.located.id);
+                    let (glance, traits) = (Glance::of(&kept, id), Arc::new(Traits::of(&kept.facts)));
+                    fine.push(Fine { index, glance, traits, kept: kept.pack(), items });
                 }
                 Err(error) => filled.errors.push((index, error)),
             }
         }
-        let written = match &filled.unwritten {
-            Some(_) => false,
-            None => match self.write_kept(entries, &fine) {
-                Ok(()) => true,
+        let mut written = Vec::new();
+        if filled.unwritten.is_none() {
+            match self.write_kept(entries, &fine) {
+                Ok(done) => written = done,
                 Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
-                Err(error) => {
-                    filled.unwritten = Some(error);
-                    false
-                }
-            },
-        };
-        for fine in fine {
+                Err(error) => filled.unwritten = Some(error),
+            }
+        }
+        for (nth, fine) in fine.into_iter().enumerate() {
             let Some(entry) = entries.get_mut(fine.index) else { continue };
-            (entry.glance, entry.kept, entry.upto) = (Some(fine.glance), Some(fine.kept), Some(entry.located.size));
-            if !written || entry.row == 0 {
+            (entry.glance, entry.traits, entry.upto) = (Some(fine.glance), Some(fine.traits), Some(entry.located.size));
+            // What is written down can be loaded: of a hundred thousand sessions it would fill the memory.
+            entry.kept = None;
+            if written.get(nth) != Some(&Written::Kept) {
+                entry.kept = Some(fine.kept);
+            }
+            if !matches!(written.get(nth), Some(Written::Kept | Written::Outrun)) {
                 entry.items = fine.items;
             }
         }
         Ok(())
     }
 
-    fn write_kept(&mut self, entries: &[Entry], fine: &[Fine]) -> Result<()> {
+    fn write_kept(&mut self, entries: &[Entry], fine: &[Fine]) -> Result<Vec<Written>> {
+        let mut written = Vec::with_capacity(fine.len());
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        for Fine { index, glance, kept, items } in fine {
-            let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else { continue };
+        let rev = next_rev(&tx).map_err(fault)?;
+        for Fine { index, glance, traits, kept, items } in fine {
+            let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else {
+                written.push(Written::No);
+                continue;
+            };
             let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
             // Another process may have seen a newer state meanwhile: then this is about one that is gone.
             let changed = tx
-                .prepare_cached("UPDATE session SET glance=?1, upto=?2 WHERE id=?3 AND generation=?4 AND size=?2")
+                .prepare_cached(
+                    "UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2",
+                )
                 .and_then(|mut update| {
-                    update.execute(params![glance.to_bytes(), size, entry.row, entry.generation.cast_signed()])
+                    let generation = entry.generation.cast_signed();
+                    update.execute(params![glance.to_bytes(traits), size, entry.row, generation, rev])
                 })
                 .map_err(fault)?;
+            written.push(if changed > 0 { Written::Kept } else { Written::Outrun });
             if changed > 0 {
                 tx.prepare_cached("INSERT OR REPLACE INTO kept VALUES(?1,?2)")
                     .and_then(|mut keep| keep.execute(params![entry.row, kept.to_bytes()]))
@@ -142,14 +158,27 @@ impl Catalog {
                 ledger::write(&tx, entry.row, items).map_err(fault)?;
             }
         }
-        tx.commit().map_err(fault)
+        tx.commit().map_err(fault)?;
+        Ok(written)
     }
+}
+
+/// What became of what was read of a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// It stands in the catalog.
+    Kept,
+    /// Another process wrote of a newer state.
+    Outrun,
+    /// The session has no row.
+    No,
 }
 
 /// What was read of a session, ready to be written down.
 struct Fine {
     index: usize,
     glance: Glance,
+    traits: Arc<Traits>,
     kept: Packed,
     items: Vec<Item>,
 }

@@ -29,16 +29,28 @@ impl Folders {
         Known { backend, folders: self }
     }
 
-    /// Whether a folder may stand beside a log, named like it but for the ending: where side files are.
-    pub(super) fn may_have_folder_beside(&self, log: &str) -> bool {
-        let Some((stem, _)) = log.rsplit_once('.') else { return true };
-        let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
-        self.listed.get(around).is_none_or(|folders| folders.contains(stem))
+    /// Tells of logs whether a folder may stand beside them, named like them but for the ending: where side files are. Asked in
+    /// the order of a listing it looks for each folder once.
+    pub(super) fn beside(&self) -> impl FnMut(&str) -> bool {
+        let mut last: Option<(String, Option<&HashSet<String>>)> = None;
+        move |log| {
+            let Some((stem, _)) = log.rsplit_once('.') else { return true };
+            let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
+            if last.as_ref().is_none_or(|(folder, _)| folder != around) {
+                last = Some((around.to_owned(), self.listed.get(around)));
+            }
+            let inside = last.as_ref().and_then(|(_, inside)| *inside);
+            inside.is_none_or(|folders| !folders.is_empty() && folders.contains(stem))
+        }
     }
 
     /// Whether the folder that a key names a file in was missing from the folder around it.
     fn lacks_folder_of(&self, key: &str) -> bool {
-        let Some((folder, _)) = key.rsplit_once('/') else { return false };
+        key.rsplit_once('/').is_some_and(|(folder, _)| self.lacks(folder))
+    }
+
+    /// Whether a folder was missing from the folder around it.
+    fn lacks(&self, folder: &str) -> bool {
         let (around, _) = folder.rsplit_once('/').unwrap_or(("", folder));
         self.listed.get(around).is_some_and(|folders| !folders.contains(folder))
     }
@@ -73,7 +85,7 @@ struct Known<'f> {
 
 impl Files for Known<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        self.backend.list(folder)
+        if !folder.is_empty() && self.folders.lacks(folder) { Ok(Vec::new()) } else { self.backend.list(folder) }
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {

@@ -50,6 +50,8 @@ impl Catalog {
         for table in ["usage", "kept", "account", "claim", "shared"] {
             tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
         }
+        // Rolls may name its folder.
+        tx.execute_batch("DELETE FROM roll").map_err(fault)?;
         tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
         // What was deleted still stands in the log of changes until that is cut off.

@@ -1,20 +1,18 @@
 //! What a list orders and chooses by, kept apart from the rest: of most sessions nobody asks for more.
 
+use std::sync::Arc;
+
 use boswell_model::{Facts, Instant};
 
 use super::kept::Kept;
+use super::traits::{Shared, Traits};
 
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Glance {
-    /// When something last happened in it.
-    pub last_active: Option<Instant>,
-    /// When it began.
-    pub created: Option<Instant>,
-    /// User and assistant messages; all of them only if the whole log was read.
-    pub messages: u64,
-    /// The same by the agent's own account.
-    pub stated_messages: Option<u64>,
+    /// When something last happened and when it began, messages counted and messages stated: there is one glance for each of many
+    /// thousand sessions, so what is unknown takes no room of its own.
+    parts: [i64; 4],
     flags: u8,
 }
 
@@ -24,27 +22,57 @@ const TITLED: u8 = 4;
 const HIDDEN: u8 = 8;
 const LINKED: u8 = 16;
 const RECORDS: u8 = 32;
+const RENAMED: u8 = 64;
 /// How many bytes it takes.
-const LEN: usize = 1 + 4 * 8 + 4;
+pub(super) const LEN: usize = 1 + 4 * 8;
 /// Stands for an unknown number: none that is kept comes near it.
 const UNKNOWN: i64 = i64::MIN;
 
 impl Glance {
-    pub(super) fn of(kept: &Kept) -> Glance {
+    pub(super) fn of(kept: &Kept, id: &str) -> Glance {
         let facts: &Facts = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
+        let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
+        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
         Glance {
-            last_active: facts.last_active,
-            created: facts.created,
-            messages: facts.messages,
-            stated_messages: facts.stated.messages,
+            parts: [
+                millis(facts.last_active),
+                millis(facts.created),
+                count(Some(facts.messages)),
+                count(facts.stated.messages),
+            ],
             flags: flag(kept.complete, COMPLETE)
                 | flag(kept.conversation, CONVERSATION)
                 | flag(facts.title.is_some(), TITLED)
                 | flag(facts.hidden.is_some(), HIDDEN)
                 | flag(!facts.external_ids.is_empty(), LINKED)
-                | flag(kept.records > 0, RECORDS),
+                | flag(kept.records > 0, RECORDS)
+                | flag(facts.id.as_ref().is_some_and(|own| own != id), RENAMED),
         }
+    }
+
+    fn part(&self, nth: usize) -> Option<i64> {
+        self.parts.get(nth).copied().filter(|part| *part != UNKNOWN)
+    }
+
+    /// When something last happened in it.
+    pub fn last_active(&self) -> Option<Instant> {
+        self.part(0).map(Instant::from_millis)
+    }
+
+    /// When it began.
+    pub fn created(&self) -> Option<Instant> {
+        self.part(1).map(Instant::from_millis)
+    }
+
+    /// User and assistant messages; all of them only if the whole log was read.
+    pub fn messages(&self) -> u64 {
+        self.part(2).map_or(0, i64::cast_unsigned)
+    }
+
+    /// The same by the agent's own account.
+    pub fn stated_messages(&self) -> Option<u64> {
+        self.part(3).map(i64::cast_unsigned)
     }
 
     /// Whether the whole log was read.
@@ -72,41 +100,48 @@ impl Glance {
         self.flags & LINKED != 0
     }
 
+    /// Whether it states another id than the one it goes by, so that links may mean it by that.
+    pub fn is_renamed(&self) -> bool {
+        self.flags & RENAMED != 0
+    }
+
     /// Whether the log has any record, its header aside.
     pub fn has_records(&self) -> bool {
         self.flags & RECORDS != 0
     }
 
-    pub(super) fn to_bytes(self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(LEN);
+    pub(super) fn put(self, out: &mut Vec<u8>) {
         out.push(self.flags);
-        let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
-        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
-        for part in
-            [millis(self.last_active), millis(self.created), count(Some(self.messages)), count(self.stated_messages)]
-        {
-            out.extend_from_slice(&part.to_le_bytes());
+        self.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
+    }
+
+    /// What [`Glance::put`] wrote.
+    pub(super) fn take(bytes: &[u8; LEN]) -> Glance {
+        let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
+        let mut parts = [UNKNOWN; 4];
+        for (part, bytes) in parts.iter_mut().zip(rest.as_chunks::<8>().0) {
+            *part = i64::from_le_bytes(*bytes);
         }
+        Glance { parts, flags: *flags }
+    }
+
+    /// With traits behind it and a checksum, to be written down.
+    pub(super) fn to_bytes(self, traits: &Traits) -> Vec<u8> {
+        let mut out = Vec::with_capacity(LEN + 64);
+        self.put(&mut out);
+        out.extend_from_slice(&traits.pack());
         out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
         out
     }
 
     /// None for what [`Glance::to_bytes`] did not write.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Glance> {
+    pub(super) fn from_bytes(bytes: &[u8], shared: &mut Shared) -> Option<(Glance, Arc<Traits>)> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
-        if bytes.len() != LEN || crc32fast::hash(body).to_le_bytes() != *sum {
+        if crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
-        let (flags, parts) = body.split_first()?;
-        let mut parts =
-            parts.as_chunks::<8>().0.iter().map(|part| Some(i64::from_le_bytes(*part)).filter(|n| *n != UNKNOWN));
-        Some(Glance {
-            last_active: parts.next()?.map(Instant::from_millis),
-            created: parts.next()?.map(Instant::from_millis),
-            messages: parts.next()?.map_or(0, i64::cast_unsigned),
-            stated_messages: parts.next()?.map(i64::cast_unsigned),
-            flags: *flags,
-        })
+        let (glance, traits) = body.split_first_chunk::<LEN>()?;
+        Some((Glance::take(glance), shared.unpack(traits)?))
     }
 }
 
@@ -120,16 +155,20 @@ mod tests {
         kept.facts.last_active = Some(Instant::from_millis(-7));
         kept.facts.messages = 3;
         kept.facts.hidden = Some("subagent");
-        let glance = Glance::of(&kept);
-        let bytes = glance.to_bytes();
-        assert_eq!(Glance::from_bytes(&bytes), Some(glance));
+        let glance = Glance::of(&kept, "x");
+        let traits = Traits { project: Some("/p".into()), ..Traits::default() };
+        let bytes = glance.to_bytes(&traits);
+        let mut shared = Shared::default();
+        assert_eq!(Glance::from_bytes(&bytes, &mut shared), Some((glance, Arc::new(traits))));
+        assert_eq!((glance.last_active(), glance.created()), (kept.facts.last_active, None));
+        assert_eq!((glance.messages(), glance.stated_messages()), (3, None));
         assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
         assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 1;
-            assert_eq!(Glance::from_bytes(&hurt), None, "byte {at}");
+            assert_eq!(Glance::from_bytes(&hurt, &mut shared), None, "byte {at}");
         }
-        assert_eq!(Glance::from_bytes(&bytes[1..]), None);
+        assert_eq!(Glance::from_bytes(&bytes[1..], &mut shared), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The sessions that a listing found in one place, and how rows of the catalog find them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use boswell_dialect::Located;
 
@@ -15,6 +16,14 @@ pub(super) fn place_name(located: &Located) -> String {
     name
 }
 
+/// A number that stands for the place name.
+pub(super) fn place_sum(located: &Located) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(located.key.as_deref().unwrap_or("").as_bytes());
+    sum.update(located.id.as_bytes());
+    sum.finalize()
+}
+
 fn is_place_name(name: &str, located: &Located) -> bool {
     let rest = name.strip_prefix(located.key.as_deref().unwrap_or("")).and_then(|rest| rest.strip_prefix('\n'));
     rest == Some(&located.id)
@@ -23,28 +32,47 @@ fn is_place_name(name: &str, located: &Located) -> bool {
 /// Places among the entries.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    all: Vec<usize>,
+    ranges: Vec<Range<usize>>,
     /// Most rows find their session by its file, without a name being made for it.
-    by_file: HashMap<(i64, i64), usize>,
+    by_file: Option<HashMap<(i64, i64), usize>>,
     by_name: Option<HashMap<String, usize>>,
 }
 
 impl Listed {
-    pub(super) fn add(&mut self, index: usize, state: &State) {
-        self.all.push(index);
-        self.by_file.insert((state.dev, state.ino), index);
+    pub(super) fn add(&mut self, range: Range<usize>) {
+        self.ranges.push(range);
+    }
+
+    /// Where they stand among the entries, unless the place was listed twice.
+    pub(super) fn range(&self) -> Option<Range<usize>> {
+        match self.ranges.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
+    }
+
+    /// All of them.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = usize> {
+        self.ranges.iter().cloned().flatten()
     }
 
     /// The session that is written down under a name, if it is there.
     pub(super) fn find(&mut self, entries: &[Entry], state: &State, name: &str) -> Option<usize> {
-        let by_file = self.by_file.get(&(state.dev, state.ino)).copied();
+        let all = || self.ranges.iter().cloned().flatten().filter_map(|index| Some((index, entries.get(index)?)));
+        let by_file = self.by_file.get_or_insert_with(|| {
+            let filed = |(index, entry): (usize, &Entry)| {
+                let state = State::of(&entry.located);
+                ((state.dev, state.ino), index)
+            };
+            all().map(filed).collect()
+        });
+        let by_file = by_file.get(&(state.dev, state.ino)).copied();
         if let Some(index) = by_file.filter(|it| entries.get(*it).is_some_and(|e| is_place_name(name, &e.located))) {
             return Some(index);
         }
-        let by_name = self.by_name.get_or_insert_with(|| {
-            let named = |index: &usize| Some((place_name(&entries.get(*index)?.located), *index));
-            self.all.iter().filter_map(named).collect()
-        });
+        let by_name = self
+            .by_name
+            .get_or_insert_with(|| all().map(|(index, entry)| (place_name(&entry.located), index)).collect());
         by_name.get(name).copied()
     }
 }

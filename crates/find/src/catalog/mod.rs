@@ -20,14 +20,16 @@ mod listed;
 mod load;
 mod packing;
 mod refresh;
+mod roll;
 mod state;
+mod traits;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
 
-pub(crate) use account::{Group, Head, NO_MODEL, Sums, Traits, day_of};
+pub(crate) use account::{Group, Head, Marks, NO_MODEL, Sums, day_of};
 pub use entry::Entry;
 pub use fill::{Filled, Wanted};
 pub use ghosts::Ghost;
@@ -35,6 +37,7 @@ pub use glance::Glance;
 pub(crate) use ledger::Item;
 pub(crate) use lineage::Family;
 pub use refresh::Refreshed;
+pub use traits::Traits;
 
 /// What every message of a session cost, by its log alone.
 #[cfg(test)]

@@ -1,18 +1,25 @@
 //! Looks at every log once, and opens only those that changed.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{Store, StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use super::database::PATIENCE;
 use super::entry::UNSETTLED;
 use super::folders::Folders;
-use super::glance::Glance;
 use super::listed::{Listed, place_name};
+use super::roll::{self, Line};
 use super::state::{Change, State, change, windows};
+use super::traits::Shared;
 use super::{Catalog, Entry};
+
+/// So many rows may be later than a roll, and one in thirty-two, before it is written anew.
+const MOST_LATER: usize = 64;
 
 /// What a refresh gave.
 #[derive(Debug, Default)]
@@ -25,7 +32,7 @@ pub struct Refreshed {
     pub unwritten: Option<Error>,
 }
 
-/// A row as it was written down.
+/// A row as it was written down, with what tells a log that grew from one that was rewritten.
 struct Known {
     row: i64,
     state: State,
@@ -33,29 +40,31 @@ struct Known {
     windows: (i64, i64),
     generation: i64,
     upto: i64,
-    gone: bool,
 }
 
-const COLUMNS: &str = "id, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone";
+const KNOWN: &str = "id, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto";
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
-    let state = State {
-        dev: row.get(1)?,
-        ino: row.get(2)?,
-        size: row.get(3)?,
-        mtime: row.get(4)?,
-        ctime: row.get(5)?,
-        digest: row.get(6)?,
-    };
     Ok(Known {
         row: row.get(0)?,
-        state,
+        state: State::of_row(row)?,
         young: row.get(7)?,
         windows: (row.get(8)?, row.get(9)?),
         generation: row.get(10)?,
         upto: row.get(11)?,
-        gone: row.get(12)?,
     })
+}
+
+/// What became of what was listed.
+#[derive(Default)]
+struct Compared {
+    /// Entries that are new or changed.
+    changed: Vec<usize>,
+    /// Rows whose sessions are gone.
+    gone: Vec<i64>,
+    /// The revision of what was compared, and the stores whose roll was of no use: their rows, and their entries.
+    rev: i64,
+    without_roll: Vec<(i64, Range<usize>)>,
 }
 
 /// By the name of a store what was listed in it.
@@ -92,95 +101,142 @@ impl Catalog {
                 Ok((found, folders)) => {
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
-                    let new = found.sessions.into_iter().map(|located| Entry::new(id, located, &folders));
+                    let mut beside = folders.beside();
+                    let new = found.sessions.into_iter().map(|it| Entry::new(id, it, &folders, &mut beside));
                     refreshed.entries.extend(new);
                     // Two stores in one place have one set of rows.
-                    let here = places.entry(store_name(store)).or_default();
-                    for (index, entry) in refreshed.entries.iter().enumerate().skip(first) {
-                        here.add(index, &State::of(&entry.located));
-                    }
+                    places.entry(store_name(store)).or_default().add(first..refreshed.entries.len());
                 }
                 Err(error) => refreshed.store_errors.push((id, error)),
             }
         }
-        let (changed, gone) = self.compare(&mut refreshed.entries, places)?;
-        if changed.is_empty() && gone.is_empty() {
-            return Ok(refreshed);
-        }
-        if let Err(error) = self.write(stores, &mut refreshed.entries, &changed, &gone, now) {
-            if error.kind() == ErrorKind::Damaged {
-                return Err(error);
-            }
-            for index in changed {
-                if let Some(entry) = refreshed.entries.get_mut(index) {
-                    (entry.generation, entry.upto) = (UNSETTLED, None);
+        let compared = self.compare(&mut refreshed.entries, places)?;
+        let is_quiet = compared.changed.is_empty() && compared.gone.is_empty();
+        let written = if is_quiet { Ok(()) } else { self.write(stores, &mut refreshed.entries, &compared, now) };
+        match written {
+            // Only now: rows of sessions that are gone stand in no roll, and must say so themselves.
+            Ok(()) => self.keep_rolls(&refreshed.entries, &compared),
+            Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
+            Err(error) => {
+                for index in compared.changed {
+                    if let Some(entry) = refreshed.entries.get_mut(index) {
+                        (entry.generation, entry.upto) = (UNSETTLED, None);
+                    }
                 }
+                refreshed.unwritten = Some(error);
             }
-            refreshed.unwritten = Some(error);
         }
         Ok(refreshed)
     }
 
-    /// Holds what was listed against what is written down: which entries are new or changed, and which rows are gone.
-    fn compare(&self, entries: &mut [Entry], mut places: Places) -> Result<(Vec<usize>, Vec<i64>)> {
+    /// Holds what was listed against what is written down.
+    fn compare(&self, entries: &mut [Entry], mut places: Places) -> Result<Compared> {
         let fault = |error| self.fault(error);
-        let (mut gone, mut seen) = (Vec::new(), vec![false; entries.len()]);
-        let mut names = self.db.prepare_cached("SELECT id, name FROM store").map_err(fault)?;
+        // Rolls and the rows beside them must be of one moment.
+        let moment = self.db.unchecked_transaction().map_err(fault)?;
+        let mut compared = Compared { rev: roll::rev(&moment).map_err(fault)?, ..Compared::default() };
+        let mut names = moment.prepare_cached("SELECT id, name FROM store").map_err(fault)?;
         let names = names.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
-        let mut stores: Vec<(i64, Listed)> = Vec::new();
+        let mut unclear: Vec<(i64, Listed)> = Vec::new();
         for name in names {
             let (id, name): (i64, String) = name.map_err(fault)?;
-            stores.extend(places.remove(&name).map(|listed| (id, listed)));
+            let Some(listed) = places.remove(&name) else { continue };
+            let Some(range) = listed.range() else {
+                unclear.push((id, listed));
+                continue;
+            };
+            let here = entries.get_mut(range.clone()).unwrap_or_default();
+            match roll::compare(&moment, id, here).map_err(fault)? {
+                Some((changed, later)) => {
+                    compared.changed.extend(changed.into_iter().map(|index| range.start + index));
+                    compared.without_roll.extend((later > MOST_LATER + range.len() / 32).then_some((id, range)));
+                }
+                None => {
+                    here.iter_mut().for_each(Entry::unsettle);
+                    compared.without_roll.push((id, range));
+                    unclear.push((id, listed));
+                }
+            }
         }
-        let sql = format!("SELECT {COLUMNS}, store, place, glance FROM session");
-        let mut all = self.db.prepare_cached(&sql).map_err(fault)?;
+        // Stores that have no row yet hold nothing that is known.
+        compared.changed.extend(places.into_values().flat_map(|listed| listed.indexes().collect::<Vec<_>>()));
+        if !unclear.is_empty() {
+            self.compare_rows(&moment, entries, unclear, &mut compared)?;
+        }
+        compared.changed.sort_unstable();
+        Ok(compared)
+    }
+
+    /// The same by the rows themselves.
+    fn compare_rows(
+        &self,
+        moment: &Transaction<'_>,
+        entries: &mut [Entry],
+        mut stores: Vec<(i64, Listed)>,
+        compared: &mut Compared,
+    ) -> Result<()> {
+        let fault = |error| self.fault(error);
+        let (mut seen, mut shared) = (vec![false; entries.len()], Shared::default());
+        let sql = format!("SELECT {}, store, place FROM session", roll::COLUMNS);
+        let mut all = moment.prepare_cached(&sql).map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
-            let store: i64 = row.get(13).map_err(fault)?;
+            let store: i64 = row.get(12).map_err(fault)?;
             // Rows of stores that were not looked at say nothing.
             let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else { continue };
-            let known = known(row).map_err(fault)?;
-            let place = row.get_ref(14).map_err(fault)?.as_str().unwrap_or("");
-            let Some(index) = listed.find(entries, &known.state, place) else {
-                gone.extend((!known.gone).then_some(known.row));
+            let line = Line::of_row(row, &mut shared).map_err(fault)?;
+            let place = row.get_ref(13).map_err(fault)?.as_str().unwrap_or("");
+            let Some(index) = listed.find(entries, &line.state, place) else {
+                compared.gone.extend((!line.gone).then_some(line.row));
                 continue;
             };
             let Some((entry, seen)) = entries.get_mut(index).zip(seen.get_mut(index)) else { continue };
-            let now = State::of(&entry.located);
-            *seen = !known.gone && change(&known.state, known.young, &now, &entry.located) == Change::None;
-            entry.generation = known.generation.cast_unsigned();
-            entry.row = known.row;
-            entry.glance = row.get_ref(15).map_err(fault)?.as_blob().ok().and_then(Glance::from_bytes);
-            entry.upto = u64::try_from(known.upto).ok();
+            *seen = line.claim(entry);
         }
-        let changed = seen.iter().enumerate().filter(|(_, same)| !**same).map(|(index, _)| index).collect();
-        Ok((changed, gone))
+        let unseen = |index: &usize| seen.get(*index) == Some(&false);
+        compared.changed.extend(stores.iter().flat_map(|(_, listed)| listed.indexes()).filter(unseen));
+        Ok(())
     }
 
-    fn write(
-        &mut self,
-        stores: &Stores,
-        entries: &mut [Entry],
-        changed: &[usize],
-        gone: &[i64],
-        now: Instant,
-    ) -> Result<()> {
+    /// Writes rolls where there are none of use, so that the next refresh need not look at every row. Whoever is at work on the
+    /// catalog is not waited for, and not while much is about to change anyway.
+    fn keep_rolls(&mut self, entries: &[Entry], compared: &Compared) {
+        let restless = compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
+        if compared.without_roll.is_empty() || restless || self.in_memory {
+            return;
+        }
+        let mut write = || {
+            self.db.busy_timeout(Duration::ZERO)?;
+            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (store, range) in &compared.without_roll {
+                let here = range.clone().filter(|index| compared.changed.binary_search(index).is_err());
+                roll::write(&tx, *store, compared.rev, here.filter_map(|index| entries.get(index)))?;
+            }
+            tx.commit()
+        };
+        // It is made again next time.
+        let _: rusqlite::Result<()> = write();
+        let _ = self.db.busy_timeout(PATIENCE);
+    }
+
+    fn write(&mut self, stores: &Stores, entries: &mut [Entry], compared: &Compared, now: Instant) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        let rev = roll::next_rev(&tx).map_err(fault)?;
         let mut names: HashMap<StoreId, i64> = HashMap::new();
-        for index in changed {
+        for index in &compared.changed {
             let Some(entry) = entries.get_mut(*index) else { continue };
             let Some(store) = stores.get(entry.store) else { continue };
             let name = match names.get(&entry.store) {
                 Some(name) => *name,
                 None => *names.entry(entry.store).or_insert(store_row(&tx, store).map_err(fault)?),
             };
-            settle(&tx, store, name, entry, now).map_err(fault)?;
+            settle(&tx, store, (name, rev), entry, now).map_err(fault)?;
         }
-        for row in gone {
-            tx.prepare_cached("UPDATE session SET gone=1 WHERE id=?1")
-                .and_then(|mut s| s.execute([row]))
+        for row in &compared.gone {
+            tx.prepare_cached("UPDATE session SET gone=1, rev=?2 WHERE id=?1")
+                .and_then(|mut s| s.execute([*row, rev]))
                 .map_err(fault)?;
         }
         tx.commit().map_err(fault)
@@ -198,14 +254,14 @@ fn store_row(tx: &Transaction<'_>, store: &Store) -> rusqlite::Result<i64> {
 fn settle(
     tx: &Transaction<'_>,
     store: &Store,
-    store_row: i64,
+    (store_row, rev): (i64, i64),
     entry: &mut Entry,
     now: Instant,
 ) -> rusqlite::Result<()> {
     let state = State::of(&entry.located);
     let place = place_name(&entry.located);
     let before = tx
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE store=?1 AND place=?2"))?
+        .prepare_cached(&format!("SELECT {KNOWN} FROM session WHERE store=?1 AND place=?2"))?
         .query_row(params![store_row, place], known)
         .optional()?;
     // A log that cannot be opened is told so when it is read; here it only must not count as known.
@@ -216,12 +272,12 @@ fn settle(
         // A catalog that was lost must not give out the numbers it gave out before.
         let generation = now.millis() << 12;
         tx.prepare_cached(
-            "INSERT INTO session(place, store, dialect, name, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone)
-             VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0)",
+            "INSERT INTO session(place, store, dialect, name, dev, ino, size, mtime, ctime, digest, young, head, tail, generation, upto, gone, rev)
+             VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0,?15)",
         )?
         .execute(params![
             place, store_row, store.dialect().name(), entry.located.id, state.dev, state.ino, state.size, state.mtime,
-            state.ctime, state.digest, young, ends.0, ends.1, generation
+            state.ctime, state.digest, young, ends.0, ends.1, generation, rev
         ])?;
         (entry.row, entry.generation) = (tx.last_insert_rowid(), generation.cast_unsigned());
         return Ok(());
@@ -237,7 +293,7 @@ fn settle(
     let upto = if grew { upto } else { -1 };
     tx.prepare_cached(
         "UPDATE session SET dev=?2, ino=?3, size=?4, mtime=?5, ctime=?6, digest=?7, young=?8, head=?9, tail=?10,
-         generation=?11, upto=?12, gone=0 WHERE id=?1",
+         generation=?11, upto=?12, gone=0, rev=?13 WHERE id=?1",
     )?
     .execute(params![
         before.row,
@@ -251,7 +307,8 @@ fn settle(
         ends.0,
         ends.1,
         generation,
-        upto
+        upto,
+        rev
     ])?;
     entry.row = before.row;
     entry.generation = generation.cast_unsigned();

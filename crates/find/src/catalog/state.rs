@@ -22,6 +22,18 @@ pub(super) struct State {
 }
 
 impl State {
+    /// As it is written down in the columns behind the first.
+    pub(super) fn of_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<State> {
+        Ok(State {
+            dev: row.get(1)?,
+            ino: row.get(2)?,
+            size: row.get(3)?,
+            mtime: row.get(4)?,
+            ctime: row.get(5)?,
+            digest: row.get(6)?,
+        })
+    }
+
     pub(super) fn of(located: &Located) -> State {
         let identity = located.identity;
         let nanos = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);

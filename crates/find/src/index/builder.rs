@@ -6,6 +6,7 @@
 use super::segment::{BlockRow, SegmentWriter};
 use crate::runs;
 use crate::source::Place;
+use crate::text::Field;
 
 /// How much folded text a block holds before it ends with the line it is in.
 pub(crate) const BLOCK_TEXT: usize = 16 << 10;
@@ -117,7 +118,10 @@ impl Builder {
     }
 
     /// Adds a piece of folded text to the open block.
-    pub(crate) fn add(&mut self, folded: &str) {
+    pub(crate) fn add(&mut self, field: Field, folded: &str) {
+        if let Some(row) = &mut self.open {
+            row.holds(field);
+        }
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
         let text = folded.as_bytes();

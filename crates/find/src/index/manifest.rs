@@ -50,14 +50,50 @@ pub(crate) struct Range {
     pub(crate) count: u32,
 }
 
+/// The blocks of a source. Most have one range, which needs no room of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ranges {
+    first: Option<Range>,
+    more: Vec<Range>,
+}
+
+impl Ranges {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Range> {
+        self.first.iter().chain(&self.more)
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Range> {
+        self.first.iter_mut().chain(&mut self.more)
+    }
+
+    pub(crate) fn push(&mut self, range: Range) {
+        if self.first.is_none() { self.first = Some(range) } else { self.more.push(range) }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Ranges::default();
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.more.len()
+    }
+}
+
+/// Where dialect and id of a source stand in the text of the manifest: where they begin and how long they are.
+#[derive(Debug, Clone, Copy)]
+struct Name {
+    dialect: (u32, u32),
+    id: (u32, u32),
+}
+
 /// How far a source is indexed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct SourceRow {
-    pub(crate) reference: SessionRef,
+    name: Name,
     pub(crate) generation: u64,
     /// Everything before is in the index.
     pub(crate) covered: Place,
-    pub(crate) ranges: Vec<Range>,
+    pub(crate) ranges: Ranges,
 }
 
 /// What is in force.
@@ -67,6 +103,8 @@ pub(crate) struct Manifest {
     pub(crate) next: u64,
     pub(crate) segments: Vec<SegmentRow>,
     pub(crate) sources: Vec<SourceRow>,
+    /// The bytes that it was read from, which hold the names of its sources; those of new ones follow.
+    text: Vec<u8>,
     /// Where each source stands, once somebody asks out of order.
     places: OnceLock<HashMap<SessionRef, usize>>,
 }
@@ -74,16 +112,34 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// What is known of a source; `next` is where it stands if sources come in the order of the rows, which they mostly do.
     pub(crate) fn source_near(&self, reference: &SessionRef, next: &mut usize) -> Option<&SourceRow> {
-        let guessed = self.sources.get(*next).filter(|row| row.reference == *reference);
+        let guessed = self.sources.get(*next).filter(|row| self.is_named(row, reference));
         let index = if guessed.is_some() { *next } else { *self.places().get(reference)? };
         *next = index.saturating_add(1);
         self.sources.get(index)
     }
 
+    fn is_named(&self, row: &SourceRow, reference: &SessionRef) -> bool {
+        self.part(row.name.id) == reference.id.as_bytes() && self.part(row.name.dialect) == reference.dialect.as_bytes()
+    }
+
+    fn part(&self, (at, len): (u32, u32)) -> &[u8] {
+        self.text.get(at as usize..at as usize + len as usize).unwrap_or(b"")
+    }
+
+    /// The source that a row speaks of.
+    pub(crate) fn reference(&self, row: &SourceRow) -> SessionRef {
+        let text = |part| String::from_utf8_lossy(self.part(part)).into_owned();
+        SessionRef::new(text(row.name.dialect), text(row.name.id))
+    }
+
+    /// Whether these bytes are not the ones that it was read from.
+    pub(crate) fn differs_from(&self, bytes: &[u8]) -> bool {
+        self.text != bytes
+    }
+
     fn places(&self) -> &HashMap<SessionRef, usize> {
-        self.places.get_or_init(|| {
-            self.sources.iter().enumerate().map(|(index, row)| (row.reference.clone(), index)).collect()
-        })
+        self.places
+            .get_or_init(|| self.sources.iter().enumerate().map(|(index, row)| (self.reference(row), index)).collect())
     }
 
     /// The row of a source, made if it is new.
@@ -95,24 +151,33 @@ impl Manifest {
                 if let Some(places) = self.places.get_mut() {
                     places.insert(reference.clone(), index);
                 }
-                let (reference, ranges) = (reference.clone(), Vec::new());
-                self.sources.push(SourceRow { reference, generation: 0, covered: Place::START, ranges });
+                let name = Name { dialect: self.add_text(&reference.dialect), id: self.add_text(&reference.id) };
+                let ranges = Ranges::default();
+                self.sources.push(SourceRow { name, generation: 0, covered: Place::START, ranges });
                 index
             }
         };
         &mut self.sources[index]
     }
 
+    fn add_text(&mut self, text: &str) -> (u32, u32) {
+        let at = self.text.len();
+        self.text.extend_from_slice(text.as_bytes());
+        (at as u32, text.len() as u32)
+    }
+
     /// Keeps only the sources that `keep` wants.
-    pub(crate) fn retain(&mut self, keep: impl FnMut(&SourceRow) -> bool) {
-        self.sources.retain(keep);
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Manifest, &SourceRow) -> bool) {
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.retain(|row| keep(self, row));
+        self.sources = sources;
         self.places = OnceLock::new();
     }
 
     /// How many blocks of each segment are alive.
     pub(crate) fn living(&self) -> HashMap<u64, u64> {
         let mut living = HashMap::new();
-        for range in self.sources.iter().flat_map(|source| &source.ranges) {
+        for range in self.sources.iter().flat_map(|source| source.ranges.iter()) {
             *living.entry(range.segment).or_insert(0) += u64::from(range.count);
         }
         living
@@ -131,39 +196,42 @@ impl Manifest {
         }
         varint::put(&mut out, self.sources.len() as u64);
         for row in &self.sources {
-            encode_source(row, &mut out);
+            self.encode_source(row, &mut out);
         }
         let sum = crc32fast::hash(&out);
         out.extend_from_slice(&sum.to_le_bytes());
         out
     }
 
-    /// Reads what [`encode`](Manifest::encode) wrote; anything else is damage.
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Manifest> {
-        let stated = bytes.split_last_chunk::<4>().filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
-        let body = stated.and_then(|(body, _)| body.strip_prefix(MAGIC)).ok_or_else(|| damaged("its list"))?;
-        decode_body(body).ok_or_else(|| damaged("its list is of another version"))
-    }
-}
-
-fn encode_source(row: &SourceRow, out: &mut Vec<u8>) {
-    for text in [&row.reference.dialect, &row.reference.id] {
-        varint::put(out, text.len() as u64);
-        out.extend_from_slice(text.as_bytes());
-    }
-    let Place { at, slot, line } = row.covered;
-    for value in [row.generation, at, u64::from(slot), line, row.ranges.len() as u64] {
-        varint::put(out, value);
-    }
-    for range in &row.ranges {
-        for value in [range.segment, u64::from(range.first), u64::from(range.count)] {
+    fn encode_source(&self, row: &SourceRow, out: &mut Vec<u8>) {
+        for text in [self.part(row.name.dialect), self.part(row.name.id)] {
+            varint::put(out, text.len() as u64);
+            out.extend_from_slice(text);
+        }
+        let Place { at, slot, line } = row.covered;
+        for value in [row.generation, at, u64::from(slot), line, row.ranges.len() as u64] {
             varint::put(out, value);
         }
+        for range in row.ranges.iter() {
+            for value in [range.segment, u64::from(range.first), u64::from(range.count)] {
+                varint::put(out, value);
+            }
+        }
+    }
+
+    /// Reads what [`encode`](Manifest::encode) wrote; anything else is damage.
+    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Manifest> {
+        let stated = bytes.split_last_chunk::<4>().filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
+        let body = stated.map(|(body, _)| body).filter(|body| body.starts_with(MAGIC));
+        let read = decode_body(body.ok_or_else(|| damaged("its list"))?);
+        let read = read.ok_or_else(|| damaged("its list is of another version"))?;
+        Ok(Manifest { text: bytes, ..read })
     }
 }
 
 fn decode_body(body: &[u8]) -> Option<Manifest> {
     let mut reader = Reader::new(body);
+    reader.bytes(MAGIC.len())?;
     if reader.number()? != u64::from(super::pages::VERSION) {
         return None;
     }
@@ -178,22 +246,28 @@ fn decode_body(body: &[u8]) -> Option<Manifest> {
             bytes: reader.number()?,
         });
     }
-    let mut sources = Vec::new();
-    for _ in 0..reader.number()? {
-        sources.push(decode_source(&mut reader)?);
+    let count = reader.number()?;
+    // A row takes ten bytes and more: a count that lies must not cost memory.
+    let mut sources = Vec::with_capacity(usize::try_from(count).unwrap_or(0).min(body.len() / 10));
+    for _ in 0..count {
+        sources.push(decode_source(&mut reader, body.len())?);
     }
-    reader.is_empty().then_some(Manifest { next, segments, sources, places: OnceLock::new() })
+    reader.is_empty().then_some(Manifest { next, segments, sources, ..Manifest::default() })
 }
 
-fn decode_source(reader: &mut Reader<'_>) -> Option<SourceRow> {
-    let reference = SessionRef::new(reader.text()?, reader.text()?);
+fn decode_source(reader: &mut Reader<'_>, len: usize) -> Option<SourceRow> {
+    let mut part = || {
+        let text = reader.text()?;
+        Some((u32::try_from(len - reader.left() - text.len()).ok()?, u32::try_from(text.len()).ok()?))
+    };
+    let name = Name { dialect: part()?, id: part()? };
     let generation = reader.number()?;
     let covered = Place { at: reader.number()?, slot: reader.small()?, line: reader.number()? };
-    let mut ranges = Vec::new();
+    let mut ranges = Ranges::default();
     for _ in 0..reader.number()? {
         ranges.push(Range { segment: reader.number()?, first: reader.small()?, count: reader.small()? });
     }
-    Some(SourceRow { reference, generation, covered, ranges })
+    Some(SourceRow { name, generation, covered, ranges })
 }
 
 #[cfg(test)]
@@ -215,16 +289,27 @@ mod tests {
     #[test]
     fn a_manifest_reads_back() {
         let manifest = some();
-        let back = Manifest::decode(&manifest.encode()).unwrap();
-        assert_eq!(back.sources, manifest.sources);
+        let mut back = Manifest::decode(manifest.encode()).unwrap();
+        let rows = |it: &Manifest| -> Vec<_> {
+            it.sources.iter().map(|r| (it.reference(r), r.generation, r.covered, r.ranges.clone())).collect()
+        };
+        assert_eq!(rows(&back), rows(&manifest));
         assert_eq!((back.next, &back.segments), (9, &manifest.segments));
+        assert!(!back.differs_from(&manifest.encode()) && back.differs_from(b""));
         let mut next = 0;
         for id in ["a", "c会", "b"] {
-            assert!(
-                back.source_near(&SessionRef::new("claude", id), &mut next).is_some_and(|row| row.reference.id == id)
-            );
+            let reference = SessionRef::new("claude", id);
+            assert!(back.source_near(&reference, &mut next).is_some_and(|row| back.reference(row) == reference));
         }
-        assert!(back.source_near(&SessionRef::new("pi", "a"), &mut next).is_none());
+        let stranger = SessionRef::new("pi", "a");
+        assert!(back.source_near(&stranger, &mut next).is_none());
+        // What comes later stands behind what was read.
+        back.source_mut(&stranger).ranges.push(Range { segment: 7, first: 6, count: 1 });
+        back.source_mut(&stranger).ranges.push(Range { segment: 7, first: 9, count: 2 });
+        back.retain(|all, row| all.reference(row).id != "b");
+        let again = Manifest::decode(back.encode()).unwrap();
+        assert_eq!(rows(&again), rows(&back));
+        assert_eq!(again.sources.iter().map(|row| again.reference(row).id).collect::<Vec<_>>(), ["a", "c会", "a"]);
     }
 
     #[test]
@@ -233,8 +318,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 4;
-            assert!(Manifest::decode(&hurt).is_err(), "byte {at}");
-            assert!(Manifest::decode(&bytes[..at]).is_err(), "cut at {at}");
+            assert!(Manifest::decode(hurt).is_err(), "byte {at}");
+            assert!(Manifest::decode(bytes[..at].to_vec()).is_err(), "cut at {at}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
     let mut cursors = Vec::new();
     for input in inputs {
         let old = input.segment.rows()?;
-        rows.extend(old.iter().zip(&input.blocks).filter(|(_, new)| **new != GONE).map(|(row, _)| *row));
+        rows.extend(old.iter().zip(&input.blocks).filter(|(_, new)| **new != GONE).map(|(row, _)| row));
         let mut terms = Vec::new();
         input.segment.all_terms(&mut |_, term| terms.push(term))?;
         cursors.push(Cursor { input, terms, next: 0, postings: input.segment.postings()? });

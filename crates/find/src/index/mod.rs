@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::disk::{Disk, Folder};
 
-pub(crate) use segment::{BlockRow, Fit, Segment};
+pub(crate) use segment::{BlockRow, Fit, Rows, Segment};
 pub(crate) use snapshot::Snapshot;
 pub use update::{Backlog, Progress};
 

@@ -29,11 +29,12 @@ impl Snapshot {
                 Ok(bytes) => bytes,
                 Err(_) => return Snapshot::default(),
             };
-            let Ok(manifest) = Manifest::decode(&bytes) else { return Snapshot::default() };
+            let Ok(manifest) = Manifest::decode(bytes) else { return Snapshot::default() };
             let segments: Vec<_> =
                 manifest.segments.iter().map(|row| open_segment(disk, row).ok().map(Arc::new)).collect();
             let replaced = segments.iter().any(Option::is_none)
-                && disk::read_whole(disk, manifest::NAME, manifest::LONGEST).is_ok_and(|now| now != bytes);
+                && disk::read_whole(disk, manifest::NAME, manifest::LONGEST)
+                    .is_ok_and(|now| manifest.differs_from(&now));
             if !replaced {
                 return Snapshot { manifest, segments };
             }
@@ -49,10 +50,14 @@ impl Snapshot {
 
     /// What is known of a source, if it still holds. `next` as for [`Manifest::source_near`].
     pub(crate) fn known(&self, source: &Source, next: &mut usize) -> Option<&SourceRow> {
-        let row = self.manifest.source_near(&source.reference, next)?;
+        self.manifest.source_near(&source.reference, next).filter(|row| self.holds(source, row))
+    }
+
+    /// Whether what a row says still holds.
+    pub(crate) fn holds(&self, source: &Source, row: &SourceRow) -> bool {
         let fits = if source.grows() { row.covered.at <= source.len } else { row.covered.at == source.len };
         let sound = |range: &Range| self.segment(range.segment).is_some();
-        (row.generation == source.generation && fits && row.ranges.iter().all(sound)).then_some(row)
+        row.generation == source.generation && fits && row.ranges.iter().all(sound)
     }
 }
 

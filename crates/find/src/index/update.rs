@@ -4,7 +4,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::Index;
 use super::builder::Builder;
-use super::manifest::Range;
+use super::manifest::{Range, SourceRow};
 use super::snapshot::Snapshot;
 use super::writer::Writer;
 use crate::fold;
@@ -39,9 +39,9 @@ impl Index {
         let now = self.snapshot();
         let (mut backlog, mut named, mut next) = (Backlog::default(), 0, 0);
         for source in sources {
-            let mut guess = next;
-            named += usize::from(now.manifest.source_near(&source.reference, &mut next).is_some());
-            if start_of(source, &now, &mut guess).is_some() {
+            let row = now.manifest.source_near(&source.reference, &mut next);
+            named += usize::from(row.is_some());
+            if left_of(source, row.filter(|row| now.holds(source, row))).is_some() {
                 backlog.behind.push(source);
             }
         }
@@ -74,12 +74,12 @@ impl Index {
 
     /// Forgets every source that `keep` does not want.
     pub fn retain(&self, keep: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
-        let known = &self.snapshot().manifest.sources;
-        if known.iter().all(|row| keep(&row.reference)) {
+        let known = &self.snapshot().manifest;
+        if known.sources.iter().all(|row| keep(&known.reference(row))) {
             return Ok(());
         }
         let mut writer = self.writer()?;
-        writer.manifest.retain(|row| keep(&row.reference));
+        writer.manifest.retain(|all, row| keep(&all.reference(row)));
         let done = writer.commit().and_then(|()| unless_damaged(writer.tidy()));
         self.put(std::mem::take(&mut writer.snapshot));
         done.map(|_| ())
@@ -98,7 +98,7 @@ impl Index {
 
     fn purge_once(&self, reference: &SessionRef) -> Result<()> {
         let mut writer = self.writer()?;
-        writer.manifest.retain(|row| row.reference != *reference);
+        writer.manifest.retain(|all, row| all.reference(row) != *reference);
         let living = writer.manifest.living();
         let dirty: Vec<u64> = (writer.manifest.segments.iter())
             .filter(|row| living.get(&row.number).copied().unwrap_or(0) < u64::from(row.blocks))
@@ -206,10 +206,10 @@ impl Work {
             Step::Record(record) => {
                 builder.open(covered);
                 builder.saw(record.head.instant().map(|time| time.millis()));
-                let mut add = |_, text: &str| {
+                let mut add = |field, text: &str| {
                     folded.clear();
                     fold::fold_into(text, &mut folded);
-                    builder.add(&folded);
+                    builder.add(field, &folded);
                 };
                 match record.body {
                     Body::Object(object) => {
@@ -267,7 +267,12 @@ impl Work {
 
 /// Where to begin to read a source; none if everything is known already.
 fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<Place> {
-    match snapshot.known(source, next) {
+    left_of(source, snapshot.known(source, next))
+}
+
+/// The same by what is known of the source.
+fn left_of(source: &Source, known: Option<&SourceRow>) -> Option<Place> {
+    match known {
         Some(row) => Some(row.covered).filter(|covered| covered.at < source.len),
         None => Some(Place::START),
     }

@@ -39,7 +39,7 @@ impl<'d> Writer<'d> {
         }
         let mut manifest = snapshot.manifest.clone();
         let sound = |number: u64| snapshot.segment(number).is_some();
-        manifest.retain(|row| row.ranges.iter().all(|range| sound(range.segment)));
+        manifest.retain(|_, row| row.ranges.iter().all(|range| sound(range.segment)));
         manifest.segments.retain(|row| sound(row.number));
         let writer = Writer { disk, snapshot, manifest, _lock: lock };
         writer.clear();
@@ -136,7 +136,7 @@ impl<'d> Writer<'d> {
             None => 0,
         };
         self.manifest.segments.retain(|row| !numbers.contains(&row.number));
-        for range in self.manifest.sources.iter_mut().flat_map(|source| &mut source.ranges) {
+        for range in self.manifest.sources.iter_mut().flat_map(|source| source.ranges.iter_mut()) {
             if let Some(map) = maps.get(&range.segment) {
                 let first = map.get(range.first as usize).copied().unwrap_or(GONE);
                 *range = Range { segment: number, first, count: range.count };
@@ -148,7 +148,9 @@ impl<'d> Writer<'d> {
     /// For each block of a segment 0 if a source claims it, else [`GONE`].
     fn living_blocks(&self, number: u64, blocks: u32) -> Vec<u32> {
         let mut living = vec![GONE; blocks as usize];
-        for range in self.manifest.sources.iter().flat_map(|source| &source.ranges).filter(|r| r.segment == number) {
+        for range in
+            self.manifest.sources.iter().flat_map(|source| source.ranges.iter()).filter(|r| r.segment == number)
+        {
             let (first, count) = (range.first as usize, range.count as usize);
             if let Some(part) = living.get_mut(first..first.saturating_add(count)) {
                 part.fill(0);

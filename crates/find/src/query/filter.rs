@@ -56,10 +56,11 @@ fn is(found: &str, wanted: &str) -> bool {
 impl Filters {
     /// Whether a source can hold hits at all.
     pub(crate) fn admit_source(&self, source: &Source) -> bool {
-        any(&self.agents, [source.agent.as_str()], holds)
-            && any(&self.projects, source.project.as_deref(), holds)
-            && any(&self.tags, source.tags.iter().map(String::as_str), is)
-            && any(&self.models, source.models.iter().map(String::as_str), holds)
+        let Some(about) = &source.about else { return !self.ask_about_sessions() };
+        any(&self.agents, [about.agent.as_str()], holds)
+            && any(&self.projects, about.project.as_deref(), holds)
+            && any(&self.tags, about.tags.iter().map(String::as_str), is)
+            && any(&self.models, about.models.iter().map(String::as_str), holds)
     }
 
     /// Whether entries of one session may differ in passing.

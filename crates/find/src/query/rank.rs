@@ -5,20 +5,11 @@
 
 use super::Order;
 use super::clause::Tally;
-use crate::text::Field;
+use crate::text::{Field, Weight};
 
 /// More places than these do not make a hit better.
 pub(crate) const MOST_COUNT: u32 = 4;
 const HALVED_IN: f64 = 14.0 * 86_400_000.0;
-const BEST_FIELD: f64 = 1.1;
-
-fn field_weight(field: Field) -> f64 {
-    match field {
-        Field::Title => BEST_FIELD,
-        Field::Prompt | Field::Summary => 1.05,
-        _ => 1.0,
-    }
-}
 
 fn goodness(tallies: impl Iterator<Item = Tally>) -> f64 {
     let one = |tally: Tally| 1.0 + f64::from(tally.count.min(MOST_COUNT)) / 16.0 + f64::from(u8::from(tally.whole));
@@ -29,15 +20,15 @@ fn goodness(tallies: impl Iterator<Item = Tally>) -> f64 {
 pub(crate) fn rank(order: Order, tallies: impl Iterator<Item = Tally>, field: Field, millis: i64) -> f64 {
     match order {
         Order::Newest => millis as f64,
-        Order::Relevance => (goodness(tallies) * field_weight(field)).log2() + millis as f64 / HALVED_IN,
+        Order::Relevance => (goodness(tallies) * field.weight().factor()).log2() + millis as f64 / HALVED_IN,
     }
 }
 
-/// No entry with these tallies or less, and no younger than this, can have a better rank.
-pub(crate) fn bound(order: Order, tallies: impl Iterator<Item = Tally>, millis: i64) -> f64 {
+/// No entry with these tallies or less, in no better places and no younger than this, can have a better rank.
+pub(crate) fn bound(order: Order, tallies: impl Iterator<Item = Tally>, weight: Weight, millis: i64) -> f64 {
     match order {
         Order::Newest => millis as f64,
-        Order::Relevance => (goodness(tallies) * BEST_FIELD).log2() + millis as f64 / HALVED_IN,
+        Order::Relevance => (goodness(tallies) * weight.factor()).log2() + millis as f64 / HALVED_IN,
     }
 }
 

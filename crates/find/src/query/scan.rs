@@ -16,6 +16,17 @@ pub(crate) struct Job {
     pub(crate) from: Place,
     pub(crate) to: u64,
     pub(crate) tail: Tail,
+    /// How much of it is wanted.
+    pub(crate) until: Until,
+}
+
+/// Where the look at a stretch ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// At its end.
+    End,
+    /// With the first hit, and at once if its source has one: only sources are counted.
+    Hit,
 }
 
 /// What a search looks at.
@@ -109,7 +120,9 @@ fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut Pile) {
             pile.unfinished = true;
             return;
         }
-        one(scope, job, &mut scratch, pile);
+        if job.until == Until::End || !pile.found.contains(&job.source) {
+            one(scope, job, &mut scratch, pile);
+        }
     }
 }
 
@@ -133,6 +146,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
                 let hit = entry::hit(query, source, job.source, &found, scratch);
                 pile.keep(entry::placed(hit, &record));
             }
+            return job.until == Until::End;
         }
         true
     });
@@ -145,7 +159,7 @@ pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile
     let mut scratch = Scratch::default();
     for index in wanted {
         let Some(source) = scope.sources.get(index) else { continue };
-        let Some(title) = source.title.as_deref() else { continue };
+        let Some(title) = source.about.as_ref().and_then(|about| about.title.as_deref()) else { continue };
         let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else { continue };
         pile.found.insert(index);
         pile.entries += 1;

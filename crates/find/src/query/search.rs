@@ -7,16 +7,18 @@ use boswell_model::Result;
 use super::candidates::Verdict;
 use super::cursor::Cursor;
 use super::nearest::{self, Nearest};
-use super::scan::{self, Job, Pile, Scope};
+use super::scan::{self, Job, Pile, Scope, Until};
 use super::sieve::Sieve;
 use super::{Counting, Order, Query, rank};
-use crate::index::{BlockRow, Index, Snapshot};
+use crate::index::{BlockRow, Index, Rows, Snapshot};
 use crate::source::{Place, Source, SourceReader, Tail};
 
 pub use super::entry::Hit;
 
 /// How many blocks are read before the next look at whether more are needed.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
+/// How many candidates are put in order at first.
+const FIRST: usize = 256;
 
 /// What a search may take.
 #[derive(Clone, Copy)]
@@ -104,7 +106,39 @@ impl Index {
 struct Candidate {
     bound: f64,
     source: u32,
-    row: BlockRow,
+    /// Its place among the segments, and there.
+    segment: u32,
+    block: u32,
+}
+
+/// Candidates, of which the best come first as far as somebody asked: of ten thousands a few hundred are read.
+#[derive(Debug, Default)]
+struct Candidates {
+    all: Vec<Candidate>,
+    sorted: usize,
+}
+
+impl Candidates {
+    /// Up to `count` of them behind the best `from`, best first.
+    fn best(&mut self, from: usize, count: usize) -> &[Candidate] {
+        let end = from.saturating_add(count).min(self.all.len());
+        while self.sorted < end {
+            let rest = self.all.get_mut(self.sorted..).unwrap_or_default();
+            let step = FIRST.max(self.sorted * 2).min(rest.len());
+            if step < rest.len() {
+                rest.select_nth_unstable_by(step, Candidate::order);
+            }
+            rest.get_mut(..step).unwrap_or_default().sort_unstable_by(Candidate::order);
+            self.sorted += step;
+        }
+        self.all.get(from..end).unwrap_or(&[])
+    }
+}
+
+impl Candidate {
+    fn order(&self, other: &Candidate) -> std::cmp::Ordering {
+        other.bound.total_cmp(&self.bound).then_with(|| (self.segment, self.block).cmp(&(other.segment, other.block)))
+    }
 }
 
 /// Who owns which blocks, and what no block covers.
@@ -138,9 +172,10 @@ impl<'p> Plan<'p> {
         let row = self.snapshot.known(source, next);
         let covered = row.map_or(Place::START, |row| row.covered);
         if covered.at < source.len {
-            self.tails.push(Job { source: index, from: covered, to: source.len, tail: Tail::Whole });
+            let (from, to) = (covered, source.len);
+            self.tails.push(Job { source: index, from, to, tail: Tail::Whole, until: Until::End });
         }
-        for range in row.into_iter().flat_map(|row| &row.ranges) {
+        for range in row.into_iter().flat_map(|row| row.ranges.iter()) {
             let segments = &self.snapshot.manifest.segments;
             let Ok(segment) = segments.binary_search_by_key(&range.segment, |row| row.number) else { continue };
             let (first, count) = (range.first as usize, range.count as usize);
@@ -152,16 +187,16 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// The blocks that can hold hits, best ones first; an error names the segment that is damaged.
-    fn candidates(&self) -> std::result::Result<Vec<Candidate>, u64> {
-        let mut candidates = Vec::new();
-        for (segment, owners) in self.snapshot.segments.iter().zip(&self.owners) {
+    /// The blocks that can hold hits; an error names the segment that is damaged.
+    fn candidates(&self) -> std::result::Result<Candidates, u64> {
+        let mut all = Vec::new();
+        for (place, (segment, owners)) in self.snapshot.segments.iter().zip(&self.owners).enumerate() {
             let Some(segment) = segment.as_ref().filter(|_| owners.iter().any(|owner| *owner != NOBODY)) else {
                 continue;
             };
             let damaged = |_| segment.number;
             let verdict = Verdict::of(segment, &self.scope.query.clauses).map_err(damaged)?;
-            let mut rows: Option<&[BlockRow]> = None;
+            let mut rows: Option<&Rows> = None;
             for block in verdict.blocks() {
                 let owner = owners.get(block as usize).copied().unwrap_or(NOBODY);
                 let Some(source) = self.scope.sources.get(owner as usize) else { continue };
@@ -169,17 +204,23 @@ impl<'p> Plan<'p> {
                     Some(rows) => rows,
                     None => *rows.insert(segment.rows().map_err(damaged)?),
                 };
-                let Some(row) = known.get(block as usize) else { continue };
+                let Some(row) = known.get(block) else { continue };
                 let modified = source.modified.map_or(0, |time| time.millis());
-                if self.is_out_of_time(row, modified) {
+                if self.is_out_of_time(&row, modified) {
                     continue;
                 }
-                let bound = rank::bound(self.scope.query.order, verdict.tallies(block), row.latest(modified));
-                candidates.push(Candidate { bound, source: owner, row: *row });
+                let order = self.scope.query.order;
+                let bound = rank::bound(order, verdict.tallies(block), row.weight, row.latest(modified));
+                all.push(Candidate { bound, source: owner, segment: place as u32, block });
             }
         }
-        candidates.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-        Ok(candidates)
+        Ok(Candidates { all, sorted: 0 })
+    }
+
+    /// Where the text of a candidate came from. Its segment was asked before, so that this cannot fail.
+    fn row(&self, candidate: &Candidate) -> Option<BlockRow> {
+        let segment = self.snapshot.segments.get(candidate.segment as usize)?.as_ref()?;
+        segment.rows().ok()?.get(candidate.block)
     }
 
     /// Whether every entry of a block is outside of the time asked for.
@@ -187,7 +228,7 @@ impl<'p> Plan<'p> {
         !self.scope.query.filters.admit_times(row.oldest, row.latest(modified))
     }
 
-    fn answer(self, candidates: Vec<Candidate>) -> Results {
+    fn answer(self, mut candidates: Candidates) -> Results {
         let query = self.scope.query;
         let mut pile = Pile::new(query.limit);
         scan::titles(self.scope, self.wanted.iter().copied(), &mut pile);
@@ -195,12 +236,14 @@ impl<'p> Plan<'p> {
         let scanned = pile.bytes;
         let decided = self.is_decided();
         if decided {
-            pile.found.extend(candidates.iter().map(|candidate| candidate.source as usize));
+            // Blocks of one source stand side by side.
+            let sources = candidates.all.chunk_by(|a, b| a.source == b.source).filter_map(|blocks| blocks.first());
+            pile.found.extend(sources.map(|candidate| candidate.source as usize));
         }
-        let (done, skipped) = self.best(&candidates, &mut pile);
-        let all_read = done == candidates.len();
+        let (done, skipped) = self.best(&mut candidates, &mut pile);
+        let all_read = done == candidates.all.len();
         if !all_read && !decided && query.counting == Counting::Exact {
-            self.count(&candidates, done, &mut pile);
+            self.count(&mut candidates, done, &mut pile);
         }
         let sessions_counted = decided || query.counting == Counting::Exact || all_read && !skipped;
         self.results(pile, scanned, sessions_counted, all_read && !skipped)
@@ -220,38 +263,46 @@ impl<'p> Plan<'p> {
 
     /// Reads candidates until none that is left can be better than what was found. Gives how many were dealt with, and whether
     /// some of them were passed over because they came on earlier pages.
-    fn best(&self, candidates: &[Candidate], pile: &mut Pile) -> (usize, bool) {
+    fn best(&self, candidates: &mut Candidates, pile: &mut Pile) -> (usize, bool) {
         let (mut done, mut skipped) = (0, false);
-        while let Some(next) = candidates.get(done) {
+        while let [next, ..] = candidates.best(done, BATCH) {
             if pile.floor().is_some_and(|floor| floor > next.bound) || self.time_is_up(pile) {
                 break;
             }
-            let batch = candidates.get(done..(done + BATCH).min(candidates.len())).unwrap_or(&[]);
-            let jobs: Vec<Job> = batch.iter().filter(|candidate| !self.is_before(candidate)).map(job).collect();
+            let batch = candidates.best(done, BATCH);
+            let is_later = |it: &&Candidate| !self.row(it).is_some_and(|row| self.is_before(row.oldest));
+            let jobs: Vec<Job> = batch.iter().filter(is_later).filter_map(|it| self.job(it)).collect();
             skipped |= jobs.len() < batch.len();
-            scan::run(self.scope, &jobs, pile);
             done += batch.len();
+            scan::run(self.scope, &jobs, pile);
         }
         (done, skipped)
     }
 
     /// Whether all of a block came on earlier pages and need not be counted: newest first, times tell.
-    fn is_before(&self, candidate: &Candidate) -> bool {
+    fn is_before(&self, oldest: i64) -> bool {
         let query = self.scope.query;
         let counted = query.counting == Counting::Quick || self.is_decided();
         let after = self.scope.after.filter(|_| query.order == Order::Newest && counted);
-        after.is_some_and(|after| candidate.row.oldest as f64 > after.rank)
+        after.is_some_and(|after| oldest as f64 > after.rank)
     }
 
     /// Reads the candidates of sources in which nothing was found yet.
-    fn count(&self, candidates: &[Candidate], mut done: usize, pile: &mut Pile) {
-        while done < candidates.len() && !self.time_is_up(pile) {
-            let batch = candidates.get(done..(done + BATCH * 8).min(candidates.len())).unwrap_or(&[]);
+    fn count(&self, candidates: &mut Candidates, mut done: usize, pile: &mut Pile) {
+        while done < candidates.all.len() && !self.time_is_up(pile) {
+            let batch = candidates.best(done, BATCH * 32);
             let is_new = |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
-            let jobs: Vec<Job> = batch.iter().filter(is_new).map(job).collect();
-            scan::run(self.scope, &jobs, pile);
+            let only = |job: Job| Job { until: Until::Hit, ..job };
+            let jobs: Vec<Job> = batch.iter().filter(is_new).filter_map(|it| self.job(it)).map(only).collect();
             done += batch.len();
+            scan::run(self.scope, &jobs, pile);
         }
+    }
+
+    fn job(&self, candidate: &Candidate) -> Option<Job> {
+        let row = self.row(candidate)?;
+        let (source, from, to) = (candidate.source as usize, row.place(), row.at + row.len);
+        Some(Job { source, from, to, tail: Tail::Whole, until: Until::End })
     }
 
     fn results(&self, pile: Pile, scanned: u64, sessions_counted: bool, entries_counted: bool) -> Results {
@@ -275,9 +326,4 @@ impl<'p> Plan<'p> {
             hits: pile.hits,
         }
     }
-}
-
-fn job(candidate: &Candidate) -> Job {
-    let row = &candidate.row;
-    Job { source: candidate.source as usize, from: row.place(), to: row.at + row.len, tail: Tail::Whole }
 }

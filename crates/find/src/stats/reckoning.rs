@@ -11,7 +11,7 @@ use boswell_store::{Elsewhere, Stores, Ties};
 
 use super::spent::Spent;
 use super::{By, Tally};
-use crate::catalog::{Entry, Family, Group, Head, Item, NO_MODEL, Sums, Traits, day_of};
+use crate::catalog::{Entry, Family, Group, Head, Item, Marks, NO_MODEL, Sums, day_of};
 
 /// Sums in the making.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ struct Side {
     agent: Option<Name>,
     /// User and assistant messages, and records: how much it holds.
     weight: (u64, u64),
-    traits: Traits,
+    marks: Marks,
     is_meant: bool,
     /// Whether its subagents have transcripts of their own.
     has_subagents: bool,
@@ -112,7 +112,7 @@ impl<'e> Reckoning<'e> {
             project: self.keys.names.intern(&head.project),
             agent: self.keys.names.intern(&head.agent),
             weight: (head.messages, head.records),
-            traits: head.traits,
+            marks: head.marks,
             is_meant: false,
             has_subagents: false,
             has_items: false,
@@ -120,7 +120,7 @@ impl<'e> Reckoning<'e> {
             spends: false,
             holds: false,
         });
-        if head.traits.has(Traits::FAMILY) {
+        if head.marks.has(Marks::FAMILY) {
             let id = head.other_id.clone().unwrap_or_else(|| entry.located.id.clone());
             self.family.add(place, id, head.parent);
         }
@@ -168,10 +168,10 @@ impl<'e> Reckoning<'e> {
             };
             side.is_meant = true;
             side.has_subagents = owners.contains(&(entry.store.0, entry.located.id.as_str()));
-            let traits = side.traits;
-            side.saw(traits.has(Traits::SPENT), traits.has(Traits::NAMED));
+            let marks = side.marks;
+            side.saw(marks.has(Marks::SPENT), marks.has(Marks::NAMED));
             if !side.has_subagents {
-                side.saw(traits.has(Traits::RELAYS), traits.has(Traits::RELAYS_NAMED));
+                side.saw(marks.has(Marks::RELAYS), marks.has(Marks::RELAYS_NAMED));
             }
         }
     }
@@ -181,7 +181,7 @@ impl<'e> Reckoning<'e> {
     pub(crate) fn must_look(&self) -> bool {
         let open = |place: &usize, alone: bool| {
             self.side(*place).is_some_and(|side| match alone {
-                true => !side.has_items && side.traits.has(Traits::STATES),
+                true => !side.has_items && side.marks.has(Marks::STATES),
                 false => !side.is_named,
             })
         };
@@ -208,7 +208,7 @@ impl<'e> Reckoning<'e> {
             let is_alone = sides.len() == 1;
             for place in sides {
                 let Some(side) = self.side(place) else { continue };
-                let knows = is_alone || side.has_items || side.traits.has(Traits::STATES);
+                let knows = is_alone || side.has_items || side.marks.has(Marks::STATES);
                 if knows && spends.is_none_or(|(named, _)| side.is_named && !named) {
                     spends = Some((side.is_named, place));
                 }
@@ -230,7 +230,7 @@ impl<'e> Reckoning<'e> {
         let Some(side) = self.side(place).copied() else { return };
         if side.holds {
             // A subagent works in the conversation of another: what it says and costs counts, it is no session of its own.
-            let one = u64::from(!side.traits.has(Traits::SUBAGENT));
+            let one = u64::from(!side.marks.has(Marks::SUBAGENT));
             if self.keys.by == By::Model {
                 sums.models.iter().for_each(|model| self.tally.count(model, one));
             } else {

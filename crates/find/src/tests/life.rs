@@ -4,7 +4,7 @@ use boswell_model::{ErrorKind, Instant, SessionRef};
 
 use super::support::Shelf;
 use super::{Counting, Effort, Field, Index, Order, Query, all, build, search, sessions};
-use crate::Form;
+use crate::{About, Form};
 
 fn shelf() -> Shelf {
     let mut shelf = Shelf::default();
@@ -263,12 +263,14 @@ fn filters_and_fields_restrict_what_is_found() {
     shelf.say("b", "find me elsewhere");
     let mut sources = shelf.sources();
     for (source, agent) in sources.iter_mut().zip(["claude", "codex"]) {
-        source.agent = agent.to_owned();
-        source.project = Some(format!("/home/dev/{agent}-app"));
-        source.tags = vec![format!("Tag-{agent}")];
-        source.models = vec![format!("{agent}-large")];
+        source.about = Some(Box::new(About {
+            agent: agent.to_owned(),
+            project: Some(format!("/home/dev/{agent}-app")),
+            tags: vec![format!("Tag-{agent}")],
+            models: vec![format!("{agent}-large")],
+            title: (agent == "codex").then(|| "How to Find things".to_owned()),
+        }));
     }
-    sources[1].title = Some("How to Find things".to_owned());
     let (_folder, index) = opened();
     for indexed in [false, true] {
         if indexed {

@@ -33,7 +33,8 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
     /// Opens an object for reading. What is opened stays what it was, even if something else takes its key.
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>>;
 
-    /// How a person would name the object: its path, where it has one.
+    /// How a person would name the object: its path, where it has one. The name ends with the key, and what stands before is the
+    /// same for all keys.
     fn describe(&self, key: &str) -> String;
 }
 

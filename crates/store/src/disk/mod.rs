@@ -5,6 +5,7 @@
 //! crash, one that fails, one that lies about syncing.
 
 pub mod durable;
+mod listing;
 mod memory;
 mod real;
 

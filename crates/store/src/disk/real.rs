@@ -49,21 +49,7 @@ impl Disk for RealDisk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(path)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            // A link that leads nowhere is there, and is nothing that we would open.
-            let nothing =
-                Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
-            // Only a link needs the walk along its path; all else is looked at from the folder that is open.
-            let meta = match entry.metadata() {
-                Ok(meta) if !meta.file_type().is_symlink() => Ok(meta),
-                _ => std::fs::metadata(entry.path()),
-            };
-            found.push((name, meta.map_or(nothing, |meta| stat(&meta))));
-        }
-        Ok(found)
+        super::listing::list(path)
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
@@ -265,7 +251,7 @@ impl DiskFile for RealFile {
     }
 }
 
-fn stat(meta: &Metadata) -> Stat {
+pub(super) fn stat(meta: &Metadata) -> Stat {
     let kind = if meta.is_file() {
         StatKind::File
     } else if meta.is_dir() {

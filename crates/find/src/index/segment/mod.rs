@@ -19,5 +19,5 @@ const HEADER: usize = 6 * 8;
 pub(crate) use dictionary::{Fit, Term};
 pub(crate) use postings::Postings;
 pub(crate) use reader::Segment;
-pub(crate) use row::BlockRow;
+pub(crate) use row::{BlockRow, Rows};
 pub(crate) use writer::SegmentWriter;

@@ -8,7 +8,7 @@ use boswell_model::Result;
 use super::HEADER;
 use super::dictionary::{Dictionary, Fit, Term};
 use super::postings::Postings;
-use super::row::{BlockRow, ROW};
+use super::row::{ROW, Rows};
 use crate::index::pages::{Paged, damaged, number};
 
 /// A segment that was opened.
@@ -21,7 +21,7 @@ pub(crate) struct Segment {
     /// Where groups, lengths, dictionary, postings begin, and where postings end.
     places: [u64; 5],
     dictionary: OnceLock<Dictionary>,
-    rows: OnceLock<Vec<BlockRow>>,
+    rows: OnceLock<Rows>,
     hurt: AtomicBool,
 }
 
@@ -73,13 +73,13 @@ impl Segment {
     }
 
     /// Where the text of each block came from.
-    pub(crate) fn rows(&self) -> Result<&[BlockRow]> {
+    pub(crate) fn rows(&self) -> Result<&Rows> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let (bytes, from) = self.pages.read(0, self.places[0])?;
-        let rows = bytes.get(from..).unwrap_or(b"").chunks_exact(ROW).take(self.blocks as usize).map(BlockRow::read);
-        Ok(self.rows.get_or_init(|| rows.collect()))
+        // They stand at the front of the file.
+        let (bytes, _) = self.pages.read(0, self.places[0])?;
+        Ok(self.rows.get_or_init(|| Rows::of(bytes, self.blocks)))
     }
 
     fn dictionary(&self) -> Result<&Dictionary> {

@@ -2,6 +2,7 @@
 
 use crate::index::pages::number;
 use crate::source::Place;
+use crate::text::{Field, Weight};
 
 /// Bytes of a row.
 pub(super) const ROW: usize = 40;
@@ -15,18 +16,36 @@ pub(crate) struct BlockRow {
     pub(crate) newest: i64,
     pub(crate) slot: u32,
     pub(crate) line: u32,
+    /// How much the best place in it counts that text stands in.
+    pub(crate) weight: Weight,
 }
+
+/// The length shares its eight bytes with the weight.
+const LEN_BITS: u32 = 56;
 
 impl BlockRow {
     pub(crate) fn at(place: Place) -> BlockRow {
         let line = u32::try_from(place.line).unwrap_or(u32::MAX);
-        BlockRow { at: place.at, len: 0, oldest: i64::MAX, newest: i64::MIN, slot: place.slot, line }
+        BlockRow {
+            at: place.at,
+            len: 0,
+            oldest: i64::MAX,
+            newest: i64::MIN,
+            slot: place.slot,
+            line,
+            weight: Weight::Plain,
+        }
     }
 
     /// Notes the time of an entry; one without a time makes the block as old as can be.
     pub(crate) fn saw(&mut self, millis: Option<i64>) {
         self.oldest = self.oldest.min(millis.unwrap_or(i64::MIN));
         self.newest = self.newest.max(millis.unwrap_or(i64::MIN));
+    }
+
+    /// Notes where a piece of its text stands.
+    pub(crate) fn holds(&mut self, field: Field) {
+        self.weight = self.weight.max(field.weight());
     }
 
     /// The newest time that an entry of it can have, if those without one count as of `otherwise`.
@@ -40,22 +59,45 @@ impl BlockRow {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.at.to_le_bytes());
-        out.extend_from_slice(&self.len.to_le_bytes());
+        out.extend_from_slice(&(self.len | (self.weight as u64) << LEN_BITS).to_le_bytes());
         out.extend_from_slice(&self.oldest.to_le_bytes());
         out.extend_from_slice(&self.newest.to_le_bytes());
         out.extend_from_slice(&self.slot.to_le_bytes());
         out.extend_from_slice(&self.line.to_le_bytes());
     }
 
-    pub(super) fn read(row: &[u8]) -> BlockRow {
+    fn read(row: &[u8]) -> BlockRow {
         let part = |from: usize, to: usize| number(row.get(from..to).unwrap_or(b""));
         BlockRow {
             at: part(0, 8),
-            len: part(8, 16),
+            len: part(8, 16) & ((1 << LEN_BITS) - 1),
             oldest: part(16, 24).cast_signed(),
             newest: part(24, 32).cast_signed(),
             slot: part(32, 36) as u32,
             line: part(36, 40) as u32,
+            weight: Weight::numbered(part(15, 16)),
         }
+    }
+}
+
+/// The rows of a segment, each read when it is asked for: of most blocks nobody asks.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    bytes: Vec<u8>,
+    blocks: u32,
+}
+
+impl Rows {
+    pub(super) fn of(bytes: Vec<u8>, blocks: u32) -> Rows {
+        Rows { bytes, blocks }
+    }
+
+    pub(crate) fn get(&self, block: u32) -> Option<BlockRow> {
+        let at = block as usize * ROW;
+        self.bytes.get(at..at + ROW).filter(|_| block < self.blocks).map(BlockRow::read)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = BlockRow> {
+        (0..self.blocks).filter_map(|block| self.get(block))
     }
 }

@@ -1,0 +1,282 @@
+//! What a refresh compares, of every session of a store, in one piece.
+//!
+//! Stepping through ten thousand rows of a table costs more than comparing them. So what is compared is written down once more,
+//! packed, in the order in which the store was listed then. Rows that changed later bear a later revision and are read from their
+//! table. Where what is listed fits neither, the whole table is read: a roll is never wrong, only of no use.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, Row, Transaction, params};
+
+use super::Entry;
+use super::glance::{self, Glance};
+use super::listed::{place_name, place_sum};
+use super::state::{Change, State, change};
+use super::traits::{Shared, Traits};
+use crate::varint::{self, Reader};
+
+/// How many sessions a part holds.
+const PART: usize = 512;
+/// Nine numbers, two small ones, and what is known at a glance.
+const LINE: usize = 9 * 8 + 2 * 4 + glance::LEN;
+/// In the place of the number of traits where nothing is known at a glance.
+const NONE: u32 = u32::MAX;
+
+/// The revision of a change that is about to be written.
+pub(super) fn next_rev(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
+    tx.query_row("UPDATE clock SET rev=rev+1 RETURNING rev", [], |row| row.get(0))
+}
+
+/// The revision of the last change.
+pub(super) fn rev(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT rev FROM clock", [], |row| row.get(0))
+}
+
+/// What is written down of a session, as far as it is compared.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) row: i64,
+    pub(super) state: State,
+    young: bool,
+    generation: i64,
+    upto: i64,
+    pub(super) gone: bool,
+    glance: Option<(Glance, Arc<Traits>)>,
+}
+
+/// The columns of a line.
+pub(super) const COLUMNS: &str = "id, dev, ino, size, mtime, ctime, digest, young, generation, upto, gone, glance";
+
+impl Line {
+    pub(super) fn of_row(row: &Row<'_>, shared: &mut Shared) -> rusqlite::Result<Line> {
+        Ok(Line {
+            row: row.get(0)?,
+            state: State::of_row(row)?,
+            young: row.get(7)?,
+            generation: row.get(8)?,
+            upto: row.get(9)?,
+            gone: row.get(10)?,
+            glance: row.get_ref(11)?.as_blob().ok().and_then(|bytes| Glance::from_bytes(bytes, shared)),
+        })
+    }
+
+    /// Says of an entry what is written down of it; whether it is still what it was.
+    pub(super) fn claim(self, entry: &mut Entry) -> bool {
+        let now = State::of(&entry.located);
+        (entry.row, entry.generation) = (self.row, self.generation.cast_unsigned());
+        entry.upto = u64::try_from(self.upto).ok();
+        (entry.glance, entry.traits) = self.glance.unzip();
+        !self.gone && change(&self.state, self.young, &now, &entry.located) == Change::None
+    }
+}
+
+/// Holds entries against the roll of their store: which of them changed, and how many rows are later than it. None where it
+/// does not fit what was listed.
+pub(super) fn compare(
+    db: &Connection,
+    store: i64,
+    entries: &mut [Entry],
+) -> rusqlite::Result<Option<(Vec<usize>, usize)>> {
+    let mut parts = db.prepare_cached("SELECT bytes FROM roll WHERE store=?1 ORDER BY part")?;
+    let mut parts = parts.query([store])?;
+    let Some(first) = parts.next()? else { return Ok(None) };
+    let Some(head) = first.get_ref(0)?.as_blob().ok().and_then(sound).and_then(Head::decode) else { return Ok(None) };
+    let (later, mut met) = (Later::read(db, store, head.rev)?, 0);
+    let count = later.lines.len();
+    let mut caller = Caller { entries, later, next: 0, changed: Vec::new() };
+    while let Some(part) = parts.next()? {
+        let Some(body) = part.get_ref(0)?.as_blob().ok().and_then(sound) else { return Ok(None) };
+        for line in body.as_chunks::<LINE>().0 {
+            met += 1;
+            let Some((sum, line)) = decode(line, &head.traits) else { return Ok(None) };
+            if !caller.call(sum, line) {
+                return Ok(None);
+            }
+        }
+    }
+    let fits = met == head.count && caller.rest();
+    Ok(fits.then_some((caller.changed, count)))
+}
+
+/// Goes through entries and lines side by side.
+struct Caller<'e> {
+    entries: &'e mut [Entry],
+    later: Later,
+    next: usize,
+    changed: Vec<usize>,
+}
+
+impl Caller<'_> {
+    /// Finds the entry of a line of the roll; before it only sessions may stand that came later.
+    fn call(&mut self, sum: u32, line: Line) -> bool {
+        let line = self.later.lines.remove(&line.row).unwrap_or(line);
+        if line.gone {
+            return true;
+        }
+        while let Some(entry) = self.entries.get(self.next) {
+            if place_sum(&entry.located) == sum {
+                self.claim(line);
+                return true;
+            }
+            if !self.newcomer() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Whether all entries that are left came later than the roll, and nothing that came later is missing.
+    fn rest(&mut self) -> bool {
+        while self.next < self.entries.len() {
+            if !self.newcomer() {
+                return false;
+            }
+        }
+        self.later.lines.values().all(|line| line.gone)
+    }
+
+    fn newcomer(&mut self) -> bool {
+        let place = self.entries.get(self.next).map(|entry| place_name(&entry.located)).unwrap_or_default();
+        let line = self.later.rows.get(&place).and_then(|row| self.later.lines.remove(row));
+        line.filter(|line| !line.gone).map(|line| self.claim(line)).is_some()
+    }
+
+    fn claim(&mut self, line: Line) {
+        if let Some(entry) = self.entries.get_mut(self.next)
+            && !line.claim(entry)
+        {
+            self.changed.push(self.next);
+        }
+        self.next += 1;
+    }
+}
+
+/// Rows that were written later than a roll.
+struct Later {
+    lines: HashMap<i64, Line>,
+    rows: HashMap<String, i64>,
+}
+
+impl Later {
+    fn read(db: &Connection, store: i64, rev: i64) -> rusqlite::Result<Later> {
+        let (mut later, mut shared) = (Later { lines: HashMap::new(), rows: HashMap::new() }, Shared::default());
+        // The plus keeps SQLite from going through all rows of the store, which another index gives.
+        let sql = format!("SELECT {COLUMNS}, place FROM session WHERE rev>?1 AND +store=?2");
+        let mut all = db.prepare_cached(&sql)?;
+        let mut rows = all.query([rev, store])?;
+        while let Some(row) = rows.next()? {
+            let line = Line::of_row(row, &mut shared)?;
+            later.rows.insert(row.get(12)?, line.row);
+            later.lines.insert(line.row, line);
+        }
+        Ok(later)
+    }
+}
+
+/// The first part of a roll.
+struct Head {
+    rev: i64,
+    count: usize,
+    traits: Vec<Arc<Traits>>,
+}
+
+impl Head {
+    fn decode(body: &[u8]) -> Option<Head> {
+        let mut reader = Reader::new(body);
+        let rev = i64::try_from(reader.number()?).ok()?;
+        let count = usize::try_from(reader.number()?).ok()?;
+        let (mut traits, mut shared) = (Vec::new(), Shared::default());
+        while !reader.is_empty() {
+            let len = usize::try_from(reader.number()?).ok()?;
+            traits.push(shared.unpack(reader.bytes(len)?)?);
+        }
+        Some(Head { rev, count, traits })
+    }
+}
+
+/// A part without its checksum, if that is right.
+fn sound(part: &[u8]) -> Option<&[u8]> {
+    let (body, sum) = part.split_last_chunk::<4>()?;
+    (crc32fast::hash(body).to_le_bytes() == *sum).then_some(body)
+}
+
+fn decode(line: &[u8; LINE], traits: &[Arc<Traits>]) -> Option<(u32, Line)> {
+    let (numbers, rest) = line.split_first_chunk::<72>()?;
+    let (sum, rest) = rest.split_first_chunk::<4>()?;
+    let (which, glance) = rest.split_first_chunk::<4>()?;
+    let mut numbers = numbers.as_chunks::<8>().0.iter().map(|number| i64::from_le_bytes(*number));
+    let mut number = || numbers.next().unwrap_or(0);
+    let row = number();
+    let state =
+        State { dev: number(), ino: number(), size: number(), mtime: number(), ctime: number(), digest: number() };
+    let (generation, upto) = (number(), number());
+    let glance = match u32::from_le_bytes(*which) {
+        NONE => None,
+        which => Some((Glance::take(glance.first_chunk()?), Arc::clone(traits.get(which as usize)?))),
+    };
+    let line = Line { row, state, young: false, generation, upto, gone: false, glance };
+    Some((u32::from_le_bytes(*sum), line))
+}
+
+/// Writes the roll of a store: entries that were found to be what is written down of them in that revision, in the order of the
+/// listing. What is left out has a row that is later, or is about to get one.
+pub(super) fn write<'e>(
+    tx: &Transaction<'_>,
+    store: i64,
+    rev: i64,
+    unchanged: impl Iterator<Item = &'e Entry>,
+) -> rusqlite::Result<()> {
+    let (mut traits, mut numbers) = (Vec::new(), HashMap::new());
+    let (mut parts, mut part) = (Vec::new(), Vec::with_capacity(PART * LINE + 4));
+    for entry in unchanged {
+        let new = u32::try_from(numbers.len()).unwrap_or(NONE);
+        let which = match &entry.traits {
+            None => NONE,
+            Some(known) => *numbers.entry(Arc::as_ptr(known)).or_insert_with(|| {
+                let packed = known.pack();
+                varint::put(&mut traits, packed.len() as u64);
+                traits.extend_from_slice(&packed);
+                new
+            }),
+        };
+        encode(entry, which, &mut part);
+        if part.len() == PART * LINE {
+            parts.push(std::mem::replace(&mut part, Vec::with_capacity(PART * LINE + 4)));
+        }
+    }
+    parts.push(part);
+    let lines: usize = parts.iter().map(|part| part.len() / LINE).sum();
+    let mut head = Vec::new();
+    varint::put(&mut head, rev.cast_unsigned());
+    varint::put(&mut head, lines as u64);
+    head.extend_from_slice(&traits);
+    tx.execute("DELETE FROM roll WHERE store=?1", [store])?;
+    let mut put = tx.prepare_cached("INSERT INTO roll VALUES(?1,?2,?3)")?;
+    for (at, mut part) in std::iter::once(head).chain(parts).enumerate() {
+        part.extend_from_slice(&crc32fast::hash(&part).to_le_bytes());
+        put.execute(params![store, at as i64, part])?;
+    }
+    Ok(())
+}
+
+fn encode(entry: &Entry, which: u32, out: &mut Vec<u8>) {
+    let state = State::of(&entry.located);
+    let upto = entry.upto.and_then(|upto| i64::try_from(upto).ok()).unwrap_or(-1);
+    for number in [
+        entry.row,
+        state.dev,
+        state.ino,
+        state.size,
+        state.mtime,
+        state.ctime,
+        state.digest,
+        entry.generation.cast_signed(),
+        upto,
+    ] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    out.extend_from_slice(&place_sum(&entry.located).to_le_bytes());
+    out.extend_from_slice(&which.to_le_bytes());
+    entry.glance.unwrap_or_default().put(out);
+}

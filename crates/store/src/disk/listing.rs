@@ -1,0 +1,121 @@
+//! What stands in a folder, as cheaply as the system can tell.
+//!
+//! Lists and searches look at every file of every store each time, and that look is most of what they cost.
+
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(clippy::disallowed_methods, reason = "part of the one place that touches the file system")
+)]
+
+use std::io;
+use std::path::Path;
+
+use super::{Stat, StatKind};
+
+/// A link that leads nowhere is there, and is nothing that we would open.
+const NOTHING: Stat =
+    Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
+
+/// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
+#[cfg(target_os = "linux")]
+pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
+    /// No name that a file system holds comes near it.
+    const ROOM: usize = 1 << 15;
+
+    let folder = openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut room = Vec::with_capacity(ROOM);
+    let mut entries = RawDir::new(&folder, room.spare_capacity_mut());
+    let mut found = Vec::new();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if matches!(name, "." | "..") {
+            continue;
+        }
+        // Looked at from the folder that is open; only a link needs the walk along its path.
+        let stat = match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(seen) if FileType::from_raw_mode(seen.st_mode) != FileType::Symlink => stat(&seen),
+            _ => followed(&path.join(name)),
+        };
+        found.push((name.to_owned(), stat));
+    }
+    Ok(found)
+}
+
+#[cfg(target_os = "linux")]
+fn stat(seen: &rustix::fs::Stat) -> Stat {
+    use rustix::fs::FileType;
+    let kind = match FileType::from_raw_mode(seen.st_mode) {
+        FileType::RegularFile => StatKind::File,
+        FileType::Directory => StatKind::Folder,
+        _ => StatKind::Other,
+    };
+    // The widths of these numbers differ from one processor to the next.
+    let number = |number: i128| u64::try_from(number).unwrap_or(0);
+    let nanos = |seconds: i128, nanos: i128| seconds * 1_000_000_000 + nanos;
+    Stat {
+        kind,
+        len: number(seen.st_size.into()),
+        modified: nanos(seen.st_mtime.into(), seen.st_mtime_nsec.into()),
+        changed: nanos(seen.st_ctime.into(), seen.st_ctime_nsec.into()),
+        identity: (number(seen.st_dev.into()), number(seen.st_ino.into())),
+        mode: seen.st_mode & 0o7777,
+        links: number(seen.st_nlink.into()),
+    }
+}
+
+/// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        // Only a link needs the walk along its path; all else is looked at from the folder that is open.
+        let stat = match entry.metadata() {
+            Ok(meta) if !meta.file_type().is_symlink() => super::real::stat(&meta),
+            _ => followed(&entry.path()),
+        };
+        found.push((name, stat));
+    }
+    Ok(found)
+}
+
+fn followed(path: &Path) -> Stat {
+    std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Disk, RealDisk};
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_listing_says_of_every_name_what_a_look_at_its_path_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("会话.jsonl"), "x".repeat(3000)).unwrap();
+        std::fs::create_dir(at("folder")).unwrap();
+        std::os::unix::fs::symlink(at("会话.jsonl"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        let old = std::time::UNIX_EPOCH - std::time::Duration::from_millis(1_500);
+        let file = std::fs::File::create(at("before 1970")).unwrap();
+        file.set_modified(old).unwrap();
+        for number in 0..3000 {
+            std::fs::write(at(&format!("{number:0>200}")), "").unwrap();
+        }
+        let mut listed = list(folder.path()).unwrap();
+        listed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        assert_eq!(listed.len(), 3005);
+        for (name, stat) in &listed {
+            match RealDisk.stat(&at(name)).unwrap() {
+                Some(seen) => assert_eq!(*stat, seen, "{name}"),
+                None => assert_eq!((name.as_str(), *stat), ("dangling", NOTHING)),
+            }
+        }
+        assert_eq!(list(&at("nowhere")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(list(&at("link")).unwrap_err().kind(), io::ErrorKind::NotADirectory);
+    }
+}
