@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use boswell_find::{Catalog, Entry, Glance, Traits, Wanted};
 use boswell_model::{Instant, SessionRef};
 use boswell_store::Stores;
+use boswell_testkit::disk;
 
 /// More than one part of a roll holds.
 const SESSIONS: u64 = 700;
@@ -51,9 +52,7 @@ impl Lab {
     }
 
     fn write(&mut self, number: u64, text: &str) {
-        let path = self.path(number);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, Lab::line(number, text)).unwrap();
+        disk::write(&self.path(number), Lab::line(number, text).as_bytes());
     }
 
     /// Something happens to some session.
