@@ -126,7 +126,7 @@ impl<S: Simd> Eye<'_, S> {
         let (quotes, slashes) = (are(b'"').to_bitmask(), are(b'\\').to_bitmask());
         let breaks = (are(b'n') | are(b't')).to_bitmask();
         self.controls |= bytes.simd_lt(u8x64::splat(self.simd, 0x20)).to_bitmask();
-        self.all = self.all | bytes;
+        self.all |= bytes;
         let escaped = escaped(slashes, &mut self.carry);
         // Nearly all escapes are of these four; only the others are looked at one by one.
         let rare = escaped & !(quotes | slashes | breaks);
