@@ -246,6 +246,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         false
     }
 
+    /// The id of the entry that is all of a line, where that can be told at a glance; none says nothing.
+    fn id_at_a_glance<'l>(&self, _line: &'l [u8]) -> Option<&'l str> {
+        None
+    }
+
     /// Whether drafts can be appended to its logs.
     fn appends(&self) -> bool {
         false

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
@@ -109,8 +108,11 @@ impl AppendLock {
     ///
     /// Called only after they were synced, so it may itself be lost: then they are synced once more.
     pub(crate) fn remember(&self, disk: &dyn Disk, log: &NamedLog) {
-        if let Ok(file) = disk.open(&self.path, Open::Lock) {
-            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &log.to_bytes()));
+        let record = log.to_bytes();
+        if record.len() < LONGEST_RECORD
+            && let Ok(file) = disk.open(&self.path, Open::Lock)
+        {
+            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record));
         }
     }
 
@@ -148,7 +150,7 @@ impl AppendLock {
 }
 
 /// The longest record of a log's name that is looked at.
-const LONGEST_RECORD: usize = 5000;
+const LONGEST_RECORD: usize = 1024;
 
 /// A log that is durable under its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,19 +163,22 @@ pub(crate) struct NamedLog {
 }
 
 impl NamedLog {
+    /// Which file, whether its names show, and its key, which may hold anything but a line end.
     fn read(record: &[u8]) -> Option<NamedLog> {
-        let record = Raw::parse(record).ok()?;
-        let (device, number) = record.get("named")?.text()?.split_once(':').map(|(d, n)| (d.parse(), n.parse()))?;
-        let shows_names = record.get("showsNames").is_some_and(|shows| shows.bytes() == b"true");
-        let key = record.get("key")?.text()?.into_owned();
-        Some(NamedLog { identity: (device.ok()?, number.ok()?), key, shows_names })
+        let mut words = std::str::from_utf8(record).ok()?.strip_suffix('\n')?.splitn(4, ' ');
+        let identity = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let shows_names = words.next()? == SHOWS_NAMES;
+        Some(NamedLog { identity, shows_names, key: words.next()?.to_owned() })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        let named = format!("{}:{}", self.identity.0, self.identity.1);
-        Json::object().with("named", named).with("key", &self.key).with("showsNames", self.shows_names).to_bytes()
+        let names = if self.shows_names { SHOWS_NAMES } else { "unseen" };
+        format!("{} {} {names} {}\n", self.identity.0, self.identity.1, self.key).into_bytes()
     }
 }
+
+/// What stands in a record where names show.
+const SHOWS_NAMES: &str = "names";
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "lock")

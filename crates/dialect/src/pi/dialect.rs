@@ -154,6 +154,10 @@ impl Dialect for Pi {
         super::encode::is_own_beginning(bytes)
     }
 
+    fn id_at_a_glance<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
+        super::encode::id_at_a_glance(line)
+    }
+
     fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
         super::encode::entry(*self, draft, settled, out)
     }

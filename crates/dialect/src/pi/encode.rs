@@ -3,8 +3,9 @@
 //! Our own sessions are written so that pi and xcsh both load them: a model change carries pi's two fields and xcsh's one,
 //! and an answer always has `usage`, without which xcsh refuses the whole file.
 
-use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member};
+use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
+use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
@@ -137,6 +138,20 @@ const BEGINNING: &[u8] = br#"{"type":"session","version":3,"id":""#;
 /// Whether a log begins with a header of version 3, which [`can_append`] takes.
 pub(super) fn is_own_beginning(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
+}
+
+/// The id of an entry whose line begins with its type and its id, as every writer of the family prints it, if nothing else in the
+/// line could be its id.
+pub(super) fn id_at_a_glance(line: &[u8]) -> Option<&str> {
+    let record = line.strip_suffix(b"\n")?;
+    let rest = record.strip_prefix(br#"{"type":""#)?;
+    let (word, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
+    let rest = rest.strip_prefix(br#"","id":""#)?;
+    let (id, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
+    let is_plain = !word.is_empty() && word != b"session" && !id.is_empty() && memchr2(b'\\', b'\n', id).is_none();
+    let is_whole = || value_end(record, 0) == Ok(record.len()) && std::str::from_utf8(record).is_ok();
+    (is_plain && memmem::find(rest, br#""id""#).is_none() && is_whole()).then_some(())?;
+    std::str::from_utf8(id).ok()
 }
 
 /// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below, newer ones are unknown.

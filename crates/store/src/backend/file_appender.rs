@@ -275,7 +275,7 @@ impl LogAppender for FileAppender {
     }
 
     fn reader(&self) -> Result<Box<dyn ObjectReader>> {
-        Ok(Box::new(FsObject::new(Arc::clone(&self.file), self.place.path.to_path_buf())))
+        Ok(Box::new(FsObject::new(Arc::clone(&self.file), Arc::clone(&self.place.path))))
     }
 
     fn key(&self) -> &str {

@@ -112,7 +112,7 @@ impl FsBackend {
     /// What a file holds that its agent compressed.
     fn unpacked(&self, packed: FsObject) -> Result<Box<dyn ObjectReader>> {
         let stat = packed.file.stat().map_err(|error| packed.fault(error))?;
-        let bytes = self.unpacked.bytes((packed.path.clone(), stat), || {
+        let bytes = self.unpacked.bytes((packed.path.to_path_buf(), stat), || {
             unpack(&packed.read(0, stat.len)?, &packed.path.display().to_string())
         })?;
         Ok(Box::new(MemoryObject::of(bytes)))
@@ -148,7 +148,7 @@ fn info(key: String, stat: &Stat) -> FileInfo {
 #[derive(Debug)]
 pub(super) struct FsObject {
     file: Arc<dyn DiskFile>,
-    path: PathBuf,
+    path: Arc<Path>,
     ahead: RefCell<Ahead>,
     /// What the last block before another was read into.
     block: RefCell<Vec<u8>>,
@@ -189,8 +189,8 @@ impl Ahead {
 }
 
 impl FsObject {
-    pub(super) fn new(file: Arc<dyn DiskFile>, path: PathBuf) -> FsObject {
-        FsObject { file, path, ahead: RefCell::default(), block: RefCell::default() }
+    pub(super) fn new(file: Arc<dyn DiskFile>, path: impl Into<Arc<Path>>) -> FsObject {
+        FsObject { file, path: path.into(), ahead: RefCell::default(), block: RefCell::default() }
     }
 
     fn fault(&self, error: io::Error) -> Error {

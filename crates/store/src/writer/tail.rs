@@ -125,6 +125,13 @@ impl<'d> Entries<'d> {
     }
 
     fn last_id(&mut self, line: Line<'_>) -> Option<Arc<str>> {
+        match self.dialect.id_at_a_glance(line.bytes) {
+            Some(id) => Some(id.into()),
+            None => self.last_id_by_all(line),
+        }
+    }
+
+    fn last_id_by_all(&mut self, line: Line<'_>) -> Option<Arc<str>> {
         let mut last = None;
         self.each_id(line, &mut |id, _, _| last = Some(id.into()));
         last
@@ -151,4 +158,58 @@ pub(super) fn stated(dialect: &dyn Dialect, record: &[u8]) -> (Option<String>, O
         found = (head.id.map(text), head.parent.map(text));
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINES: [&str; 6] = [
+        r#"{"type":"message","id":"0123456789abcdef","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"会话 \"id\" \n"}}"#,
+        r#"{"type":"message","id":"a","parentId":"b","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"n"}]}}"#,
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/p"}"#,
+        r#"{"type":"session","id":"s","cwd":"/p"}"#,
+        r#"{"type":"custom","id":"d","parentId":null,"customType":"x","data":{"x":[1,2.5e3,true]}}"#,
+        r#"{"type":"future_kind","id":"\u0061","id":"e"}"#,
+    ];
+
+    proptest! {
+        #[test]
+        fn what_a_glance_tells_is_what_a_close_look_tells(
+            which in 0..LINES.len(),
+            cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..3),
+            ended in any::<bool>(),
+        ) {
+            let mut line = LINES[which].as_bytes().to_vec();
+            for (at, byte, how) in cuts {
+                let at = at.index(line.len());
+                match how {
+                    0 => line[at] = byte,
+                    1 => line.insert(at, byte),
+                    2 => { line.remove(at); }
+                    _ => line.truncate(at.max(1)),
+                }
+            }
+            if ended {
+                line.push(b'\n');
+            }
+            let dialect = boswell_dialect::by_name("boswell").unwrap();
+            let (line, mut entries) = (Line { at: 0, number: 1, bytes: &line }, Entries::of(dialect));
+            if let Some(id) = dialect.id_at_a_glance(line.bytes) {
+                prop_assert_eq!(entries.last_id_by_all(line), Some(Arc::from(id)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_plain_line_is_told_at_a_glance() {
+        let dialect = boswell_dialect::by_name("boswell").unwrap();
+        let glance = |line: &str| dialect.id_at_a_glance(format!("{line}\n").as_bytes()).map(str::to_owned);
+        assert_eq!(
+            LINES.map(glance),
+            [Some("0123456789abcdef".to_owned()), None, None, None, Some("d".to_owned()), None]
+        );
+    }
 }
