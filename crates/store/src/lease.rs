@@ -96,7 +96,7 @@ impl AppendLock {
     /// The log of which the lock file says that it is durable under its name. None where there is no lock file yet.
     pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<NamedLog> {
         let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let file = kept.map_or_else(|| disk.open(&self.path, Open::Append), Ok).ok()?;
+        let file = kept.map_or_else(|| disk.open(&self.path, Open::OldLock), Ok).ok()?;
         let mut record = [0; LONGEST_RECORD];
         // In one read: a record that is longer is none of ours.
         let read = file.read_at(&mut record, 0);
@@ -114,6 +114,11 @@ impl AppendLock {
         {
             let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record));
         }
+    }
+
+    /// The mark of a log whose last sync failed.
+    pub(crate) fn doubt_path(&self) -> PathBuf {
+        self.path.with_extension(DOUBT)
     }
 
     /// Takes back what was noted.
@@ -189,9 +194,12 @@ pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "append-lock")
 }
 
-/// The mark of a log whose last sync failed.
+/// How the mark of a log ends whose last sync failed.
+const DOUBT: &str = "doubt";
+
+/// The mark of the log whose lock has that name.
 pub(crate) fn doubt_path(folder: &Path, name: &str) -> PathBuf {
-    beside(folder, name, "doubt")
+    beside(folder, name, DOUBT)
 }
 
 /// The longest part of a lock's name that comes from its session.
@@ -211,14 +219,16 @@ fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
 }
 
 fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
-    match disk.open(path, Open::Lock) {
-        Ok(file) => Ok(file),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            make_folders(disk, path.parent().unwrap_or(path))?;
-            disk.open(path, Open::Lock).map_err(|error| Error::io(path.display(), "open the lock", error))
-        }
-        Err(error) => Err(Error::io(path.display(), "open the lock", error)),
+    let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let mut opened = disk.open(path, Open::OldLock);
+    if opened.as_ref().is_err_and(is_missing) {
+        opened = disk.open(path, Open::Lock);
     }
+    if opened.as_ref().is_err_and(is_missing) {
+        make_folders(disk, path.parent().unwrap_or(path))?;
+        opened = disk.open(path, Open::Lock);
+    }
+    opened.map_err(|error| Error::io(path.display(), "open the lock", error))
 }
 
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {

@@ -12,14 +12,14 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip}
 
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
-use crate::disk::{Disk, MemoryDisk, RealDisk, durable};
+use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::Wait;
 use crate::opening::Opened;
 use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 use crate::{Session, Store};
 
 impl Store {
-    /// Boswell's own store in a folder, which is made with its first session.
+    /// Boswell's own store in a folder, which is made if it is not there.
     pub fn open(home: impl Into<PathBuf>) -> Result<Store> {
         Store::open_on(Arc::new(RealDisk), Arc::new(SystemChance), home)
     }
@@ -35,6 +35,10 @@ impl Store {
         let Some(dialect) = by_name("boswell") else {
             return Err(Error::new(ErrorKind::Internal, "boswell's own dialect is missing"));
         };
+        let there = disk.stat(&home).map_err(|error| Error::io(home.display(), "look at", error))?;
+        if there.is_none_or(|stat| stat.kind != StatKind::Folder) {
+            durable::make_folders(disk.as_ref(), &home)?;
+        }
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &home));
         Ok(Store::on(dialect, backend, &home).writable(disk, chance, home.join("locks")))
     }

@@ -23,7 +23,7 @@ impl Side<'_> {
     fn step(&mut self, rng: &mut Rng, count: usize) -> Seen {
         let at = self.root.join(rng.word(&NAMES));
         let other = self.root.join(rng.word(&NAMES));
-        let how = *rng.pick(&[Open::Read, Open::Append, Open::CreateNew, Open::Lock]);
+        let how = *rng.pick(&[Open::Read, Open::Append, Open::CreateNew, Open::Lock, Open::OldLock]);
         let mode = *rng.pick(&[LockMode::Exclusive, LockMode::Shared]);
         let (which, len) = (rng.below(self.open.len()), rng.below(12));
         let done = match rng.below(15) {
@@ -43,7 +43,7 @@ impl Side<'_> {
             }
             kind => match self.open.get(which) {
                 // Systems disagree on what it is to write what was opened for reading.
-                Some((Open::Read | Open::Lock, _)) if kind == 13 => Ok("not for writing".to_owned()),
+                Some((Open::Read | Open::Lock | Open::OldLock, _)) if kind == 13 => Ok("not for writing".to_owned()),
                 Some((_, file)) => on_file(file.as_ref(), kind, len, count, mode),
                 None => Ok("nothing open".to_owned()),
             },

@@ -5,115 +5,114 @@
 //! how many names that has. Only if there are more than one, or where names do not show, the mark itself is looked for.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use boswell_model::{Error, Result};
 
 use crate::disk::{Disk, Stat, durable};
-use crate::lease::{AppendLock, doubt_path};
+use crate::lease::AppendLock;
 
-#[derive(Debug)]
+/// How the mark of a log is looked for. It lies beside the log's append lock.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Doubt {
-    pub(super) path: PathBuf,
     /// Whether the number of the log's names tells when there is no mark.
-    by_names: bool,
+    pub(super) by_names: bool,
 }
 
 impl Doubt {
-    /// The mark of the log whose lock has that name.
-    pub(super) fn of(locks: &Path, lock: &str, by_names: bool) -> Doubt {
-        Doubt { path: doubt_path(locks, lock), by_names }
-    }
-
     /// Whether a log that looks like this is marked.
-    pub(super) fn is_marked(&self, disk: &dyn Disk, log: &Stat) -> io::Result<bool> {
+    pub(super) fn is_marked(self, disk: &dyn Disk, log: &Stat, lock: &AppendLock) -> Result<bool> {
         if self.by_names && log.links == 1 {
             return Ok(false);
         }
-        disk.stat(&self.path).map(|mark| mark.is_some())
+        let path = lock.doubt_path();
+        let mark = disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(mark.is_some())
     }
+}
 
-    /// Marks a log. Best effort: on a dead disk nothing more can be said.
-    pub(super) fn mark(&self, disk: &dyn Disk, log: &Path, lock: &AppendLock) {
-        match disk.link(log, &self.path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(_) => {
-                let _ = durable::append_lines(disk, &self.path, b"{\"type\":\"doubt\"}\n");
-                // Nobody must go by names that do not show it.
-                lock.forget(disk);
-            }
+/// Marks a log. Best effort: on a dead disk nothing more can be said.
+pub(super) fn mark(disk: &dyn Disk, log: &Path, lock: &AppendLock) {
+    let path = lock.doubt_path();
+    match disk.link(log, &path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(_) => {
+            let _ = durable::append_lines(disk, &path, b"{\"type\":\"doubt\"}\n");
+            // Nobody must go by names that do not show it.
+            lock.forget(disk);
         }
     }
+}
 
-    /// Whether a second name of a log would show: not every file system has them, or counts them.
-    pub(super) fn would_show(&self, disk: &dyn Disk, log: &Path) -> bool {
-        let second = self.path.with_extension("name");
-        // One who was killed here may have left it.
-        let _ = disk.remove(&second);
-        let links = || disk.stat(log).ok().flatten().map_or(0, |stat| stat.links);
-        let shows = links() == 1 && disk.link(log, &second).is_ok() && links() == 2;
-        let _ = disk.remove(&second);
-        shows
-    }
+/// Whether a second name of a log would show: not every file system has them, or counts them.
+pub(super) fn would_show(disk: &dyn Disk, log: &Path, lock: &AppendLock) -> bool {
+    let second = lock.doubt_path().with_extension("name");
+    // One who was killed here may have left it.
+    let _ = disk.remove(&second);
+    let links = || disk.stat(log).ok().flatten().map_or(0, |stat| stat.links);
+    let shows = links() == 1 && disk.link(log, &second).is_ok() && links() == 2;
+    let _ = disk.remove(&second);
+    shows
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::disk::{MemoryDisk, Open, RealDisk};
     use crate::lease::NamedLog;
 
-    fn log_on(disk: &dyn Disk, folder: &Path) -> PathBuf {
+    fn log_on(disk: &dyn Disk, folder: &Path) -> (PathBuf, AppendLock) {
         durable::make_folders(disk, folder).unwrap();
         durable::create(disk, &folder.join("log"), b"{}\n").unwrap();
-        folder.join("log")
+        (folder.join("log"), AppendLock::new(folder, "s.1"))
     }
 
-    fn is_marked(doubt: &Doubt, disk: &dyn Disk, log: &Path) -> bool {
-        doubt.is_marked(disk, &disk.stat(log).unwrap().unwrap()).unwrap()
+    fn is_marked(by_names: bool, disk: &dyn Disk, log: &Path, lock: &AppendLock) -> bool {
+        Doubt { by_names }.is_marked(disk, &disk.stat(log).unwrap().unwrap(), lock).unwrap()
     }
 
     #[cfg(unix)]
     #[test]
     fn a_mark_shows_in_the_names_of_its_log() {
         let folder = tempfile::tempdir().unwrap();
-        let (disk, log) = (&RealDisk, log_on(&RealDisk, folder.path()));
-        let doubt = Doubt::of(folder.path(), "s", true);
-        assert!(doubt.would_show(disk, &log));
-        assert!(doubt.would_show(disk, &log), "nothing is left of the first try");
-        assert!(!is_marked(&doubt, disk, &log));
+        let (disk, (log, lock)) = (&RealDisk, log_on(&RealDisk, folder.path()));
+        assert!(would_show(disk, &log, &lock));
+        assert!(would_show(disk, &log, &lock), "nothing is left of the first try");
+        assert!(!is_marked(true, disk, &log, &lock));
         // Another name says nothing by itself.
         disk.link(&log, &folder.path().join("copy")).unwrap();
-        assert!(!is_marked(&doubt, disk, &log));
-        assert!(!doubt.would_show(disk, &log), "whose names are others' is looked at closely");
+        assert!(!is_marked(true, disk, &log, &lock));
+        assert!(!would_show(disk, &log, &lock), "whose names are others' is looked at closely");
         disk.remove(&folder.path().join("copy")).unwrap();
-        let lock = AppendLock::new(folder.path(), "s");
-        doubt.mark(disk, &log, &lock);
-        doubt.mark(disk, &log, &lock);
-        assert!(is_marked(&doubt, disk, &log));
-        assert_eq!(disk.stat(&doubt.path).unwrap().unwrap().identity, disk.stat(&log).unwrap().unwrap().identity);
+        mark(disk, &log, &lock);
+        mark(disk, &log, &lock);
+        assert!(is_marked(true, disk, &log, &lock));
+        let second = disk.stat(&folder.path().join("s.1.doubt")).unwrap().unwrap();
+        assert_eq!(second.identity, disk.stat(&log).unwrap().unwrap().identity);
     }
 
     #[test]
     fn where_names_do_not_show_the_mark_itself_is_looked_for() {
         let disk = &MemoryDisk::default();
-        let log = log_on(disk, Path::new("/locks"));
-        let doubt = Doubt::of(Path::new("/locks"), "s", false);
-        assert!(!doubt.would_show(disk, &log));
-        assert!(!is_marked(&doubt, disk, &log));
-        doubt.mark(disk, &log, &AppendLock::new(Path::new("/locks"), "s"));
-        assert!(is_marked(&doubt, disk, &log));
+        let (log, lock) = log_on(disk, Path::new("/locks"));
+        assert!(!would_show(disk, &log, &lock));
+        assert!(!is_marked(false, disk, &log, &lock));
+        mark(disk, &log, &lock);
+        assert!(is_marked(false, disk, &log, &lock));
     }
 
     #[test]
     fn a_mark_that_cannot_be_a_name_makes_others_look_for_it() {
         let disk = &MemoryDisk::default();
-        let log = log_on(disk, Path::new("/locks"));
-        let lock = AppendLock::new(Path::new("/locks"), "s");
-        lock.remember(disk, &NamedLog { identity: (0, 1), key: "log".to_owned(), shows_names: true });
-        assert!(lock.remembered(disk).is_some());
-        Doubt::of(Path::new("/locks"), "s", true).mark(disk, Path::new("/elsewhere/log"), &lock);
+        let (log, lock) = log_on(disk, Path::new("/locks"));
+        lock.remember(disk, &NamedLog { identity: (0, 1), key: "a log".to_owned(), shows_names: true });
+        assert_eq!(lock.remembered(disk).map(|log| (log.key, log.shows_names)), Some(("a log".to_owned(), true)));
+        mark(disk, Path::new("/elsewhere/log"), &lock);
         assert_eq!(lock.remembered(disk), None, "what was known of its names is forgotten");
-        assert!(is_marked(&Doubt::of(Path::new("/locks"), "s", false), disk, &log));
-        assert!(disk.open(Path::new("/locks/s.doubt"), Open::Read).is_ok());
+        assert!(is_marked(false, disk, &log, &lock));
+        assert!(disk.open(Path::new("/locks/s.1.doubt"), Open::Read).is_ok());
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::ObjectReader;
-use super::doubt::Doubt;
+use super::doubt::{Doubt, mark, would_show};
 use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
@@ -57,25 +57,24 @@ impl FileAppender {
         let disk = logs.disk.as_ref();
         let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
         let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
-        let lock = lock_name(name.session);
         let (append_lock, mut known) = match logs.take_remembered(name.key) {
             Some(Remembered { append_lock, log }) => (append_lock, Some(log)),
-            None => (AppendLock::new(&logs.locks, &lock), None),
+            None => (AppendLock::new(&logs.locks, &lock_name(name.session)), None),
         };
         let open = || disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error));
         let (mut file, mut stat) = open()?;
         if name.just_made {
-            known = Some(remember(disk, &append_lock, &Doubt::of(&logs.locks, &lock, false), &place, stat.identity));
+            known = Some(remember(disk, &append_lock, &place, stat.identity));
         }
         // Which file is known to be durable under this name, if it is this one.
         let known = known.or_else(|| append_lock.remembered(disk));
         let known = known.filter(|log| log.identity == stat.identity && log.key == name.key);
-        let mut doubt = Doubt::of(&logs.locks, &lock, known.as_ref().is_some_and(|log| log.shows_names));
+        let mut doubt = Doubt { by_names: known.as_ref().is_some_and(|log| log.shows_names) };
         let mut named = known.is_some();
-        if doubt.is_marked(disk, &stat).map_err(|error| Error::io(doubt.path.display(), "look at", error))? {
-            logs.settle(&doubt, name, &place.path, &append_lock)?;
+        if doubt.is_marked(disk, &stat, &append_lock)? {
+            logs.settle(name, &place.path, &append_lock)?;
             (file, stat) = open()?;
-            (doubt, named) = (Doubt::of(&logs.locks, &lock, false), false);
+            (doubt, named) = (Doubt { by_names: false }, false);
         }
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
@@ -102,8 +101,7 @@ impl FileAppender {
 
     /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
     fn nobody_doubts(&self, log: &Stat) -> Attempt<()> {
-        let fault = |error| Error::io(self.doubt.path.display(), "look at", error);
-        if self.doubt.is_marked(self.disk.as_ref(), log).map_err(fault)? {
+        if self.doubt.is_marked(self.disk.as_ref(), log, &self.append_lock)? {
             let what = format!("another writer could not sync the log `{}`", self.place.path.display());
             let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             return Err(Refused::Over(error));
@@ -195,7 +193,7 @@ impl FileAppender {
     /// reason to rewrite what somebody else put there.
     fn mark_doubt(&self, error: &Error) {
         if error.kind() != ErrorKind::Conflict {
-            self.doubt.mark(self.disk.as_ref(), &self.place.path, &self.append_lock);
+            mark(self.disk.as_ref(), &self.place.path, &self.append_lock);
         }
     }
 
@@ -269,7 +267,7 @@ impl LogAppender for FileAppender {
         }
         if !self.named {
             self.named = true;
-            remember(self.disk.as_ref(), &self.append_lock, &self.doubt, &self.place, self.identity);
+            remember(self.disk.as_ref(), &self.append_lock, &self.place, self.identity);
         }
         Ok(true)
     }
@@ -311,8 +309,8 @@ impl LogAppender for FileAppender {
 }
 
 /// Notes that a log is durable under its name.
-fn remember(disk: &dyn Disk, lock: &AppendLock, doubt: &Doubt, place: &Place, identity: (u64, u64)) -> NamedLog {
-    let shows_names = doubt.would_show(disk, &place.path);
+fn remember(disk: &dyn Disk, lock: &AppendLock, place: &Place, identity: (u64, u64)) -> NamedLog {
+    let shows_names = would_show(disk, &place.path, lock);
     let log = NamedLog { identity, key: place.key.clone(), shows_names };
     lock.remember(disk, &log);
     log

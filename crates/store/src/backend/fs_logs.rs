@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_dialect::Chance;
 use boswell_model::{Error, Result, SessionRef};
 
-use super::doubt::Doubt;
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
@@ -73,15 +72,14 @@ impl FsLogs {
     }
 
     /// A log in doubt is copied before anything is acknowledged in it.
-    pub(super) fn settle(&self, doubt: &Doubt, log: &LogName<'_>, path: &Path, append_lock: &AppendLock) -> Result<()> {
-        let disk = self.disk.as_ref();
+    pub(super) fn settle(&self, log: &LogName<'_>, path: &Path, append_lock: &AppendLock) -> Result<()> {
+        let (disk, mark) = (self.disk.as_ref(), append_lock.doubt_path());
         let held = append_lock.hold(disk)?;
         // Another writer may have copied it while we waited: a second copy would fence that one off.
-        let mark = disk.stat(&doubt.path).map_err(|error| Error::io(doubt.path.display(), "look at", error))?;
-        if mark.is_some() {
+        if disk.stat(&mark).map_err(|error| Error::io(mark.display(), "look at", error))?.is_some() {
             self.copy_in_doubt(log, path)?;
-            disk.remove(&doubt.path).map_err(|error| Error::io(doubt.path.display(), "remove", error))?;
-            durable::sync_parent(disk, &doubt.path)?;
+            disk.remove(&mark).map_err(|error| Error::io(mark.display(), "remove", error))?;
+            durable::sync_parent(disk, &mark)?;
         }
         append_lock.release(held);
         Ok(())

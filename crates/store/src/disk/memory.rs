@@ -73,7 +73,7 @@ impl Disk for MemoryDisk {
             (Some(Node::Folder), _) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
             (Some(Node::File(_)), Open::CreateNew) => Err(exists()),
             (Some(Node::File(inode)), _) => Ok(self.file(inode)),
-            (None, Open::Read | Open::Append) => Err(not_found()),
+            (None, Open::Read | Open::Append | Open::OldLock) => Err(not_found()),
             (None, Open::CreateNew | Open::Lock) => {
                 if !path.parent().is_none_or(|parent| matches!(nodes.get(parent), Some(Node::Folder))) {
                     return Err(not_found());

@@ -56,8 +56,10 @@ pub enum Open {
     Append,
     /// For reading and appending; it must not be there yet. Only the owner may read it.
     CreateNew,
-    /// As a lock: made if it is not there, never written.
+    /// As a lock: made if it is not there. Only word of its holder, or about what it locks, is written to it.
     Lock,
+    /// As a lock that somebody made; it must be there.
+    OldLock,
 }
 
 /// How an OS lock is taken.

@@ -15,8 +15,8 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        if how == Open::Lock {
-            // Locked and not read: whatever stands there can do no harm.
+        if matches!(how, Open::Lock | Open::OldLock) {
+            // Whatever stands there can do no harm: what is no file cannot be read at a position.
             return Ok(Box::new(RealFile(open_carefully(&mut options(how), path, how)?)));
         }
         self.open_seen(path, how).map(|(file, _)| file)
@@ -148,6 +148,7 @@ fn options(how: Open) -> OpenOptions {
         Open::Append => options.read(true).append(true),
         Open::CreateNew => options.read(true).append(true).create_new(true),
         Open::Lock => options.read(true).write(true).create(true).truncate(false),
+        Open::OldLock => options.read(true).write(true),
     };
     options
 }

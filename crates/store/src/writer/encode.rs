@@ -25,9 +25,10 @@ impl State {
         if !dialect.hangs_by_view() {
             return now;
         }
-        let last = self.session.1.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
+        let facts = self.facts.get_or_insert_default();
+        let last = facts.last_active.map(|last| Instant::from_millis(last.millis().saturating_add(1)));
         let at = last.map_or(now, |last| last.max(now));
-        self.session.1.last_active = Some(at);
+        facts.last_active = Some(at);
         at
     }
 
@@ -46,7 +47,7 @@ impl State {
                 }
                 let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
                 let above: Option<Arc<str>> = above.map(Arc::from);
-                self.session.1 = facts;
+                self.facts = Some(Box::new(facts));
                 if *parent == Parent::Tip {
                     self.stands = Some((self.end, above.clone()));
                 }
@@ -94,9 +95,11 @@ impl State {
         self.now = chance.now();
         let at = draft.at.unwrap_or_else(|| self.later(dialect, self.now));
         let settled = Settled { id, parent: parent.as_deref(), at };
-        let within = Within { id: &self.session.0, facts: &self.session.1 };
         let start = batch.bytes.len();
-        dialect.encode_in(draft, settled, within, &mut batch.bytes)?;
+        match &self.facts {
+            Some(facts) => dialect.encode_in(draft, settled, Within { id: &self.session, facts }, &mut batch.bytes)?,
+            None => dialect.encode(draft, settled, &mut batch.bytes)?,
+        }
         if let Some(blobs) = self.blobs.as_ref().filter(|_| may_be_large(draft, batch.bytes.len() - start)) {
             // Durable before the entry that names them, or a crash between the two leaves an entry that names nothing.
             let record = blobs.externalise(batch.bytes.get(start..).unwrap_or(b""), LARGE_TEXT)?;

@@ -27,11 +27,11 @@ impl State {
     ) -> Result<State> {
         let reader = log.log.reader()?;
         let facts = if dialect.is_own_beginning(&reader.read(0, BEGINNING)?) {
-            Facts::default()
+            None
         } else {
             let facts = head_facts(dialect, reader.as_ref())?;
             dialect.can_append(&facts)?;
-            facts
+            Some(Box::new(facts))
         };
         let tail = Tail::read(dialect, reader.as_ref(), log.end)?;
         Ok(State::new((log.log, hidden), id, facts, blobs, tail))

@@ -27,8 +27,10 @@ pub(super) struct State {
     pub(super) tail: Tail,
     /// Where the conversation stands, and where the log ended then; only for dialects that need the whole log to tell.
     pub(super) stands: Option<(u64, Option<Arc<str>>)>,
-    /// Id of the session, and what its log says of it.
-    pub(super) session: (String, Facts),
+    /// Id of the session.
+    pub(super) session: String,
+    /// What its log says of it, where entries repeat that.
+    pub(super) facts: Option<Box<Facts>>,
     pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
     /// How often the turn to write was handed from one thread to another.
@@ -62,7 +64,7 @@ impl State {
     pub(super) fn new(
         (log, hidden): (Box<dyn LogAppender>, bool),
         id: &str,
-        facts: Facts,
+        facts: Option<Box<Facts>>,
         blobs: Option<Blobs>,
         tail: Tail,
     ) -> State {
@@ -72,7 +74,8 @@ impl State {
             end: tail.end,
             tail,
             stands: None,
-            session: (id.to_owned(), facts),
+            session: id.to_owned(),
+            facts,
             known: None,
             blobs,
             turns: 0,
@@ -229,7 +232,7 @@ impl State {
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, Facts)> {
         let log = self.log.reader()?;
-        let located = crate::native::located_at(&self.session.0, self.log.key(), self.end);
+        let located = crate::native::located_at(&self.session, self.log.key(), self.end);
         let mut reader = Reader::new(dialect, &located, Depth::Facts);
         log.lines(0, 1, &mut |line| {
             if line.at < self.end {

@@ -128,7 +128,7 @@ impl FailingDisk {
 impl Disk for FailingDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
         let file = match how {
-            Open::Read | Open::Append => self.0.look(|| RealDisk.open(path, how))?,
+            Open::Read | Open::Append | Open::OldLock => self.0.look(|| RealDisk.open(path, how))?,
             Open::CreateNew | Open::Lock => self.0.call(|| RealDisk.open(path, how))?,
         };
         Ok(Box::new(FailingFile { file, switch: Arc::clone(&self.0) }))

@@ -17,7 +17,7 @@ impl Disk for CrashDisk {
         let there = state.find(path);
         // Only a call that makes a file changes something.
         let makes = match how {
-            Open::Read | Open::Append => false,
+            Open::Read | Open::Append | Open::OldLock => false,
             Open::CreateNew => true,
             Open::Lock => matches!(there, Ok(None)),
         };

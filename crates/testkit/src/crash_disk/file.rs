@@ -17,8 +17,8 @@ pub(super) struct CrashFile {
 impl CrashFile {
     fn may_write(&self) -> io::Result<()> {
         match self.how {
-            Open::Append | Open::CreateNew => Ok(()),
-            Open::Read | Open::Lock => Err(io::Error::new(ErrorKind::PermissionDenied, "not opened for writing")),
+            Open::Append | Open::CreateNew | Open::Lock | Open::OldLock => Ok(()),
+            Open::Read => Err(io::Error::new(ErrorKind::PermissionDenied, "not opened for writing")),
         }
     }
 }
