@@ -79,12 +79,14 @@ impl Held {
 
 /// Takes an append lock, or tells whoever keeps it that somebody waits: by the time of its file, which says nothing else.
 pub(crate) fn lock_or_ask(lock: &dyn DiskFile) -> std::io::Result<bool> {
-    let got = lock.try_lock(LockMode::Exclusive)?;
-    if let (false, Ok(stat)) = (got, lock.stat()) {
+    if lock.try_lock(LockMode::Exclusive)? {
+        return Ok(true);
+    }
+    if let Ok(stat) = lock.stat() {
         // A whole second: not every file system keeps less.
         let _ = lock.set_mode_and_time(stat.mode, stat.modified + 1_000_000_000);
     }
-    Ok(got)
+    Ok(false)
 }
 
 impl AppendLock {

@@ -81,7 +81,7 @@ impl Store {
         // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
         // spares the lease of a session that has been there for long.
         self.is_free(id)?;
-        let session = SessionRef::new(self.dialect().name(), id);
+        let session = Arc::new(SessionRef::new(self.dialect().name(), id));
         let lease = self.lease(&session, Wait::No)?;
         self.is_free(id)?;
         let answered = || {

@@ -41,8 +41,13 @@ impl Store {
     }
 
     /// Opens a log where it was last written; if it is not there any more, where its name is found.
-    fn on_log(&self, id: &str, open: impl Fn(&SessionRef, Opened) -> Result<SessionWriter>) -> Result<SessionWriter> {
-        let mut session = SessionRef::new(self.dialect().name(), id);
+    fn on_log(
+        &self,
+        id: &str,
+        open: impl Fn(&Arc<SessionRef>, Opened) -> Result<SessionWriter>,
+    ) -> Result<SessionWriter> {
+        let named = |id: &str| Arc::new(SessionRef::new(self.dialect().name(), id));
+        let session = named(id);
         if let Some(opened) = self.remembered(&session) {
             let there = open(&session, opened);
             if !there.as_ref().is_err_and(Error::is_not_found) {
@@ -50,8 +55,7 @@ impl Store {
             }
         }
         let (whole, opened) = self.looked_up(id)?;
-        session.id = whole;
-        open(&session, opened)
+        open(&named(&whole), opened)
     }
 
     /// The log that was last written in a session, where it was then: its name need not be looked for among those of all others.
@@ -86,7 +90,7 @@ impl Store {
 
     pub(crate) fn writer_on(
         &self,
-        session: &SessionRef,
+        session: &Arc<SessionRef>,
         opened: Opened,
         lease: Option<Lease>,
     ) -> Result<SessionWriter> {
@@ -100,7 +104,7 @@ impl Store {
             chance: Arc::clone(&writing.chance),
             root: self.root().to_owned(),
             blobs: self.blobs(),
-            reference: session.clone(),
+            reference: Arc::clone(session),
             log,
             hidden: opened.visible.is_some(),
             lease,

@@ -11,6 +11,9 @@ use super::state::State;
 use super::tail::stated;
 use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
 
+/// Longer than most records without their text.
+const SHORT: usize = 1 << 10;
+
 /// What drafts are written with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
@@ -96,6 +99,8 @@ impl State {
         let at = draft.at.unwrap_or_else(|| self.later(dialect, self.now));
         let settled = Settled { id, parent: parent.as_deref(), at };
         let start = batch.bytes.len();
+        // A buffer that grows step by step is copied at every step.
+        batch.bytes.reserve(SHORT);
         match &self.facts {
             Some(facts) => dialect.encode_in(draft, settled, Within { id: &self.session, facts }, &mut batch.bytes)?,
             None => dialect.encode(draft, settled, &mut batch.bytes)?,

@@ -78,7 +78,7 @@ pub(crate) struct WriterParts {
     /// Shows what is written.
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) chance: Arc<dyn Chance>,
-    pub(crate) reference: SessionRef,
+    pub(crate) reference: Arc<SessionRef>,
     /// How people name the place of the store.
     pub(crate) root: PathBuf,
     /// Where large values go; none where the format keeps them in the log.
@@ -99,7 +99,7 @@ impl SessionWriter {
             dialect,
             backend,
             chance,
-            reference: Arc::new(reference),
+            reference,
             root,
             state: Arc::new(Mutex::new(state)),
             wanting: AtomicUsize::new(0),

@@ -8,7 +8,7 @@ use boswell_model::{EntryKind, Head, Line, Names, Result, Splitter};
 use crate::backend::ObjectReader;
 
 /// How much is read first; most last entries are shorter.
-const WINDOW: u64 = 4 << 10;
+const WINDOW: u64 = 2 << 10;
 
 /// What is known of the end of a log.
 #[derive(Debug, Default, Clone)]
