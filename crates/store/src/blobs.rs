@@ -87,12 +87,19 @@ impl fmt::Debug for BlobId {
 pub struct Blobs {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
-    unique: Arc<str>,
-    count: Arc<AtomicU64>,
-    /// Whether the name of the folder itself is known to be durable.
-    settled: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     /// Whose blobs they are, if they are an agent's.
     agent: Option<whole::Agent>,
+}
+
+/// What clones have in common.
+#[derive(Debug)]
+struct Shared {
+    /// With the number of how many there were, names temporary files.
+    unique: String,
+    count: AtomicU64,
+    /// Whether the name of the folder itself is known to be durable.
+    settled: AtomicBool,
 }
 
 impl Blobs {
@@ -101,9 +108,11 @@ impl Blobs {
         Blobs {
             disk,
             folder: home.join("blobs"),
-            unique: unique.into(),
-            count: Arc::default(),
-            settled: Arc::default(),
+            shared: Arc::new(Shared {
+                unique: unique.to_owned(),
+                count: AtomicU64::new(0),
+                settled: AtomicBool::new(false),
+            }),
             agent: None,
         }
     }
@@ -177,10 +186,10 @@ impl Blobs {
 
     /// Makes the folder. One that is there may have been made by a process that died before it was durable.
     fn settle_folder(&self) -> Result<()> {
-        if !self.settled.load(Ordering::Acquire) {
+        if !self.shared.settled.load(Ordering::Acquire) {
             durable::make_folders(self.disk.as_ref(), &self.folder)?;
             durable::sync_parent(self.disk.as_ref(), &self.folder)?;
-            self.settled.store(true, Ordering::Release);
+            self.shared.settled.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -204,6 +213,6 @@ impl Blobs {
     }
 
     fn temp_name(&self) -> String {
-        format!("{}-{}", self.unique, self.count.fetch_add(1, Ordering::Relaxed))
+        format!("{}-{}", self.shared.unique, self.shared.count.fetch_add(1, Ordering::Relaxed))
     }
 }

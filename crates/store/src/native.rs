@@ -268,10 +268,11 @@ impl SessionWriter {
 
 /// The time in a UUID of version 7.
 pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
-    let hex: String = id.split('-').collect();
-    let sound = id.len() == 36 && hex.len() == 32 && hex.get(12..13) == Some("7");
-    let millis = hex.get(..12).filter(|_| sound)?;
-    i64::from_str_radix(millis, 16).ok().map(Instant::from_millis)
+    let parted = id.bytes().enumerate().all(|(at, byte)| (byte == b'-') == matches!(at, 8 | 13 | 18 | 23));
+    let sound = id.len() == 36 && parted && id.get(14..15) == Some("7");
+    let hex = |digits: &str| i64::from_str_radix(digits, 16).ok();
+    let (high, low) = id.get(..8).zip(id.get(9..13)).filter(|_| sound)?;
+    Some(Instant::from_millis(hex(high)? << 16 | hex(low)?))
 }
 
 fn pending_key(visible: &str) -> String {

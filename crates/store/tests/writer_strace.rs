@@ -157,7 +157,10 @@ fn a_log_in_doubt_is_copied_and_synced_before_anything_is_acknowledged() {
     }
     let folder = tempfile::tempdir().unwrap();
     trace(folder.path(), "create", 1);
-    std::fs::write(folder.path().join("home/locks/boswell-s.doubt"), "{}\n").unwrap();
+    // A second name of the log, as a writer leaves it whose sync failed.
+    let only = |folder: &Path| std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let log = only(&only(&folder.path().join("home/sessions")));
+    std::fs::hard_link(&log, folder.path().join("home/locks/boswell-s.doubt")).unwrap();
     let calls = trace(folder.path(), "share", 1);
     let renamed = position(&calls, |call| matches!(call, Call::Renamed(_, to) if to.ends_with("_s.jsonl")));
     let Call::Renamed(temp, to) = &calls[renamed] else { return };

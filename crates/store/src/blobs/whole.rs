@@ -35,7 +35,7 @@ impl Blobs {
     #[must_use]
     pub fn of_agent(mut self, habit: Habit, home: Option<&Path>) -> Self {
         let whole = home.map(|home| {
-            let blobs = Blobs::new(Arc::clone(&self.disk), home, &format!("{}-w", self.unique));
+            let blobs = Blobs::new(Arc::clone(&self.disk), home, &format!("{}-w", self.shared.unique));
             Arc::new(Whole { blobs, links: home.join("blobs").join("whole"), lengths: OnceLock::new() })
         });
         self.agent = Some(Agent { habit, whole });
