@@ -123,6 +123,11 @@ impl AppendLock {
         self.path.with_extension(DOUBT)
     }
 
+    /// A second name that is given to the log for a moment, to find out whether it shows.
+    pub(crate) fn trial_path(&self) -> PathBuf {
+        self.path.with_extension(TRIAL)
+    }
+
     /// Takes back what was noted.
     pub(crate) fn forget(&self, disk: &dyn Disk) {
         if let Ok(file) = disk.open(&self.path, Open::Lock) {
@@ -199,9 +204,12 @@ pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
 /// How the mark of a log ends whose last sync failed.
 const DOUBT: &str = "doubt";
 
-/// The mark of the log whose lock has that name.
-pub(crate) fn doubt_path(folder: &Path, name: &str) -> PathBuf {
-    beside(folder, name, DOUBT)
+/// How a second name ends that is only tried out.
+const TRIAL: &str = "name";
+
+/// Second names that the log may have whose lock has that name.
+pub(crate) fn second_names(folder: &Path, name: &str) -> [PathBuf; 2] {
+    [DOUBT, TRIAL].map(|ending| beside(folder, name, ending))
 }
 
 /// The longest part of a lock's name that comes from its session.

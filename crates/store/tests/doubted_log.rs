@@ -145,6 +145,23 @@ fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
 }
 
 #[test]
+fn a_session_that_is_purged_leaves_no_second_name_beside_its_lock() {
+    let disk = CrashDisk::new(1);
+    prepare(&disk);
+    let locks = Path::new(HOME).join("locks");
+    disk.link(&log(&disk), &locks.join(format!("boswell-{ID}.name"))).unwrap();
+    let file = identity(&disk, &log(&disk));
+    let of_log = |disk: &CrashDisk| {
+        disk.list(&locks).unwrap().into_iter().filter(|(_, stat)| stat.identity == file).map(|(name, _)| name).collect()
+    };
+    let mut names: Vec<String> = of_log(&disk);
+    names.sort();
+    assert_eq!(names, [format!("boswell-{ID}.doubt"), format!("boswell-{ID}.name")]);
+    runner(&disk).vault().purge(&SessionRef::new("boswell", ID)).unwrap();
+    assert_eq!(of_log(&disk), Vec::<String>::new());
+}
+
+#[test]
 fn wherever_the_copying_is_killed_the_old_file_is_kept_under_one_name() {
     let disk = CrashDisk::new(1);
     prepare(&disk);

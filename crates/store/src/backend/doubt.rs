@@ -47,7 +47,7 @@ pub(super) fn mark(disk: &dyn Disk, log: &Path, lock: &AppendLock) {
 
 /// Whether a second name of a log would show: not every file system has them, or counts them.
 pub(super) fn would_show(disk: &dyn Disk, log: &Path, lock: &AppendLock) -> bool {
-    let second = lock.doubt_path().with_extension("name");
+    let second = lock.trial_path();
     // One who was killed here may have left it.
     let _ = disk.remove(&second);
     let links = || disk.stat(log).ok().flatten().map_or(0, |stat| stat.links);

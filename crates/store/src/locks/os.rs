@@ -11,7 +11,7 @@ use super::holder::{holder, leave_word};
 use super::taking::{PAUSES, try_every};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::{SHORT_PAUSES, append_lock_path, doubt_path, lock_or_ask, lock_path};
+use crate::lease::{SHORT_PAUSES, append_lock_path, lock_or_ask, lock_path, second_names};
 use boswell_dialect::Chance;
 
 /// How long an append lock is always waited for.
@@ -88,9 +88,10 @@ impl Locks {
         Ok(stat.is_some_and(|stat| self.disk.lock_holder(stat.identity).is_some()))
     }
 
-    /// Takes away the mark of a log in doubt, which is another name of that log.
-    pub(crate) fn remove_doubt(&self, name: &str) -> Result<()> {
-        durable::remove_if_there(self.disk.as_ref(), &doubt_path(&self.folder, name))
+    /// Takes away the second names of a log: the mark of one in doubt, and what somebody who was killed left of a trial.
+    pub(crate) fn remove_second_names(&self, name: &str) -> Result<()> {
+        let names = second_names(&self.folder, name);
+        names.iter().try_for_each(|path| durable::remove_if_there(self.disk.as_ref(), path))
     }
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {
