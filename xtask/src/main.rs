@@ -1,4 +1,4 @@
-//! Boswell's chores: test, fuzz, bench, dist.
+//! Boswell's chores: test, fuzz, bench, house, dist.
 //!
 //! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
 //! may print, read the clock and the environment, and open files; the libraries may not.
@@ -13,8 +13,10 @@ mod bench;
 mod clients;
 mod dist;
 mod fuzz;
+mod house;
 #[cfg(test)]
 mod rules;
+mod sources;
 mod test;
 mod workspace;
 
@@ -33,6 +35,7 @@ Usage: cargo xtask <command>
                                         mutate inputs for a while (5 s per target) and catch panics
   fuzz --input FILE TARGET              run one input again
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
+  house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
   baseline parse PATH...                the same, and every line scanned as JSON
@@ -62,6 +65,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "test" => test::run(rest),
         "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
+        "house" => house::run(rest),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {

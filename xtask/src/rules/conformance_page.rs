@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::seeds_page::test_names;
-use super::sources;
+use crate::sources;
 
 const PAGE: &str = "docs/dialects/pi.md";
 

@@ -7,5 +7,4 @@ mod layering;
 mod paths;
 mod seeds_page;
 mod silence;
-mod sources;
 mod weight;

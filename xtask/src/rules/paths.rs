@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::sources;
+use crate::sources;
 use crate::workspace;
 
 /// The folder around the checkout; the checkout itself where the folder around it is one that texts name anyway:

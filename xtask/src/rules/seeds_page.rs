@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::sources;
+use crate::sources;
 
 const PAGE: &str = "docs/SEEDS.md";
 

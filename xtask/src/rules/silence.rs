@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::sources;
+use crate::sources;
 
 /// The pure rooms and the store, whose file access sits in one place.
 const WITHOUT_FILES: [&str; 3] = ["crates/model/src", "crates/dialect/src", "crates/store/src"];
