@@ -9,7 +9,6 @@
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
 mod build;
-mod mould;
 mod object;
 mod outline;
 mod print;

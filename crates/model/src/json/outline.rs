@@ -1,8 +1,7 @@
 //! Where the strings and containers of a line end, so that whoever looks into it passes over them at once.
 
-use super::mould::{self, Moulds};
 use super::quotes::Sweep;
-use super::scan::{Fault, FaultKind, Guide, Start, scan};
+use super::scan::{Fault, FaultKind, Guide, scan};
 use super::{Member, Quotes};
 
 /// Longer lines are rare enough to go without: places are kept in four bytes.
@@ -21,7 +20,6 @@ pub(super) struct Outline {
     containers: Vec<Container>,
     /// Members of those objects that are themselves members of the line.
     inner: Vec<Member>,
-    moulds: Moulds,
 }
 
 /// Where an object or an array stands.
@@ -42,18 +40,9 @@ impl Outline {
     pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
         self.containers.clear();
         self.inner.clear();
-        let like = self.moulds.likest(line, self.quotes.words());
-        let start = match like {
-            Some(like) => self.moulds.resume(like, members, &mut self.containers, &mut self.inner),
-            None => Start::default(),
-        };
-        let (quotes, around) = (self.quotes.sweep(start.at), start.around);
         let (containers, inner) = (&mut self.containers, &mut self.inner);
-        let mut pen = Pen { quotes, containers, inner, around, unnoted: 0 };
-        let end = scan(line, start, Some(members), &mut pen)?;
-        let scanned = mould::Scan { members, containers: &self.containers, inner: &self.inner };
-        self.moulds.learn(line, self.quotes.words(), like, &scanned);
-        Ok(end)
+        let mut pen = Pen { quotes: self.quotes.sweep(), containers, inner, around: 0, unnoted: 0 };
+        scan(line, 0, Some(members), &mut pen)
     }
 
     /// Whether the line is ASCII.
@@ -137,6 +126,9 @@ impl Guide for Pen<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Object, Raw, Scanned, Str};
     use super::*;
 
     /// Where every container of a text ends, asked by its start.
@@ -167,5 +159,64 @@ mod tests {
         assert_eq!(found[1], Some(text.len() - ",\"z\":[7]}".len()));
         assert_eq!(found[2], Some(8));
         assert_eq!(found.last(), Some(&None));
+    }
+
+    /// Every key and value of a record, at any depth.
+    fn all(of: &Object<'_>) -> Vec<Vec<u8>> {
+        let mut found = vec![of.raw().bytes().to_vec()];
+        let mut open: Vec<(Str<'_>, Raw<'_>)> = of.members().collect();
+        while let Some((key, value)) = open.pop() {
+            found.extend([key.escaped().to_vec(), value.bytes().to_vec()]);
+            open.extend(value.items().map(|item| (Str::trusted(b""), item)));
+            open.extend(value.members());
+        }
+        found
+    }
+
+    /// A line of a log; some are much alike, some are of another shape, some are damaged.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let text = prop_oneof![Just(3usize), Just(36), Just(200), 0usize..90];
+        let kind = prop_oneof![Just("user"), Just("assistant"), Just("a\\\"}],{["), Just("\\\\"), Just("会话")];
+        let shape = prop_oneof![6 => Just(0), 2 => 1..4];
+        (text, kind, shape, proptest::option::weighted(0.3, (any::<u16>(), damage()))).prop_map(
+            |(len, kind, shape, damage)| {
+                let (id, text) = ("0123456789abcdef".repeat(2), "x\\n".repeat(len));
+                let space = if shape == 1 { " " } else { "" };
+                let extra = if shape == 2 { r#""isMeta":true,"n":[[],{},[1,-2.5e3]],"# } else { "" };
+                let content = match shape {
+                    3 => format!(r#""{text}""#),
+                    _ => format!(r#"[{{"type":"text","text":"{text}"}},{{"id":"{id}","input":{{"a":[null]}}}}]"#),
+                };
+                let mut line = format!(
+                    r#"{{"id":"{id}","side":false,"kind":{space}"{kind}",{extra}"at":"{id}","message":{{"role":"{kind}","content":{content},"usage":{{"n":{len}}}}},"end":"{id}{id}{id}"}}"#
+                )
+                .into_bytes();
+                if let Some((at, byte)) = damage {
+                    let at = usize::from(at) % line.len();
+                    line[at] = byte;
+                }
+                line
+            },
+        )
+    }
+
+    fn damage() -> impl Strategy<Value = u8> {
+        prop_oneof![Just(b'"'), Just(b'\\'), Just(b' '), Just(b'}'), Just(b'{'), Just(b','), Just(b'\t'), any::<u8>()]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_reused_outline_finds_what_a_fresh_byte_by_byte_scan_finds(lines in proptest::collection::vec(line(), 1..60)) {
+            let mut with = Scanned::default();
+            for line in &lines {
+                let mut without = Scanned::default();
+                let end = without.scan_plainly(line);
+                prop_assert_eq!(with.scan(line), end, "{}", String::from_utf8_lossy(line));
+                let (with, without) = (with.object(line), without.object(line));
+                prop_assert_eq!(all(&with), all(&without));
+            }
+        }
     }
 }

@@ -29,16 +29,10 @@ impl Quotes {
         self.ascii
     }
 
-    /// A word for every sixty-four bytes.
-    pub(super) fn words(&self) -> &[u64] {
-        &self.words
-    }
-
-    /// All of them in order, from those at or after `from`.
-    pub(super) fn sweep(&self, from: usize) -> Sweep<'_> {
-        let words = self.words.get(from / 64..).unwrap_or(&[]);
-        let (word, words) = words.split_first().map_or((0, words), |(word, rest)| (*word, rest));
-        Sweep { words, base: from / 64 * 64, word: word & (u64::MAX << (from % 64)) }
+    /// All unescaped quotes, in order.
+    pub(super) fn sweep(&self) -> Sweep<'_> {
+        let (word, words) = self.words.split_first().map_or((0, &[][..]), |(word, rest)| (*word, rest));
+        Sweep { words, base: 0, word }
     }
 
     /// The first quote at or after `from` that is not escaped.
@@ -211,7 +205,7 @@ mod tests {
         if !sound {
             return None;
         }
-        let mut swept = quotes.sweep(0);
+        let mut swept = quotes.sweep();
         assert!(
             std::iter::from_fn(|| swept.next()).eq(std::iter::successors(quotes.next(0), |at| quotes.next(at + 1)))
         );

@@ -51,39 +51,24 @@ pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fau
     if bytes.first() != Some(&b'{') {
         return Err(Fault { at: 0, kind: FaultKind::Unexpected });
     }
-    scan(bytes, Start::default(), Some(members), &mut Bytewise)
+    scan(bytes, 0, Some(members), &mut Bytewise)
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
 pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
-    scan(bytes, Start { at, ..Start::default() }, None, &mut Bytewise)
+    scan(bytes, at, None, &mut Bytewise)
 }
 
-/// Goes on from `start`: finds the end of the value, and the places of its members if they are asked for.
+/// Finds the end of the value at `at`, and the members of that object if they are asked for.
 #[inline(always)]
 pub(super) fn scan<G: Guide>(
     bytes: &[u8],
-    start: Start,
+    at: usize,
     members: Option<&mut Vec<Member>>,
     guide: &mut G,
 ) -> Result<usize, Fault> {
-    let Start { at, open, own, inner, .. } = start;
-    Scanner { bytes, at, open, own, inner, members, guide }.run()
-}
-
-/// Where the scanner starts: before a value.
-#[derive(Default)]
-pub(super) struct Start {
-    /// Where the value begins.
-    pub(super) at: usize,
-    /// What it stands in.
-    pub(super) open: Containers,
-    /// The innermost of those, by its number in the line.
-    pub(super) around: u32,
-    /// The member of the outermost object that it is, or stands in.
-    pub(super) own: Member,
-    /// The same of an object that is itself such a member.
-    pub(super) inner: Member,
+    let (own, inner) = (Member::default(), Member::default());
+    Scanner { bytes, at, open: Containers::default(), own, inner, members, guide }.run()
 }
 
 /// Knows where strings end, and may take note of containers.
@@ -103,14 +88,14 @@ pub(super) trait Guide {
 
 /// Which containers are open: one bit each (1 = object), so that depth costs an eighth of a byte.
 #[derive(Default)]
-pub(super) struct Containers {
+struct Containers {
     depth: usize,
     top: u64,
     below: Vec<u64>,
 }
 
 impl Containers {
-    pub(super) fn push(&mut self, object: bool) {
+    fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.below.push(self.top);
             self.top = 0;
