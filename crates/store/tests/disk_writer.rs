@@ -249,7 +249,7 @@ fn an_append_costs_one_sync_of_one_file_and_reads_nothing() {
     let disk = CrashDisk::new(7);
     prepare(&disk);
     let counting = FaultDisk::counting(Arc::new(disk));
-    let store = Store::open_on(Arc::new(counting.clone()), Arc::new(SeededChance::new(2)), "/home/b").unwrap();
+    let store = Store::open_on(counting.disk(), Arc::new(SeededChance::new(2)), "/home/b").unwrap();
     let writer = store.writer(ID, Wait::No).unwrap();
     writer.append(Draft::user("the first receipt covers the name")).unwrap();
     counting.forget();
@@ -265,7 +265,7 @@ fn short_and_interrupted_calls_change_nothing_for_the_writer() {
         let disk = CrashDisk::new(seed);
         prepare(&disk);
         let mut oracle = oracle(&disk);
-        let faulty: Arc<dyn Disk> = Arc::new(FaultDisk::new(Arc::new(disk.clone()), seed));
+        let faulty: Arc<dyn Disk> = FaultDisk::new(Arc::new(disk.clone()), seed).disk();
         let store = Store::open_on(faulty, Arc::new(SeededChance::new(2)), "/home/b").unwrap();
         let writer = store.writer(ID, Wait::No).unwrap();
         append(&mut oracle, &writer, &["e1", "e2", "e3"], Durability::Fsync);

@@ -2,14 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat};
+use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
 use boswell_store::memory::{MemoryProblem, check, project_key};
 use boswell_store::{ErrorKind, Memories};
+use boswell_testkit::hooked_disk::{Hook, HookedDisk};
 
 const PROJECT: &str = "/srv/demo";
 
@@ -89,7 +88,7 @@ fn writers_at_the_same_time_lose_nothing_of_each_other() {
 #[test]
 fn locked_memory_is_busy_and_unchanged() {
     let (home, _) = memories();
-    let memories = Memories::new(Arc::new(Impatient), home.path(), "test");
+    let memories = Memories::new(Arc::new(HookedDisk::real(Arc::new(Impatient))), home.path(), "test");
     memories.put(PROJECT, "a.md", "old").unwrap();
     let lock = home.path().join(format!("locks/memory-{}.lock", project_key(PROJECT)));
     let held = RealDisk.open(&lock, Open::Lock).unwrap();
@@ -135,36 +134,6 @@ fn check_tells_dead_links_long_indexes_repeated_facts_and_lost_topics() {
 #[derive(Debug)]
 struct Impatient;
 
-impl Disk for Impatient {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        RealDisk.open(path, how)
-    }
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        RealDisk.stat(path)
-    }
-    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        RealDisk.list(path)
-    }
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_folder(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.link(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove_folder(path)
-    }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        RealDisk.sync_folder(path)
-    }
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        RealDisk.write_again(path, file, bytes, at)
-    }
-    fn pause(&self, _time: Duration) {}
+impl Hook for Impatient {
+    fn pause(&self, _disk: &dyn Disk, _time: Duration) {}
 }

@@ -2,26 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, MemoryDisk, Open, Stat};
+use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
 use boswell_store::{Chance, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance};
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 const THREADS: usize = 64;
 
-/// A disk in memory whose syncs are counted and, while the gate is shut, do not end.
-#[derive(Debug, Default, Clone)]
-struct GatedDisk {
-    inner: Arc<MemoryDisk>,
-    gate: Arc<Gate>,
-}
-
+/// Counts syncs and appends of files; while it is shut, syncs do not end.
 #[derive(Debug, Default)]
 struct Gate {
+    memory: Arc<MemoryDisk>,
     shut: Mutex<bool>,
     moved: Condvar,
     syncs: AtomicUsize,
@@ -33,6 +27,10 @@ impl Gate {
     fn set(&self, shut: bool) {
         *self.shut.lock().unwrap() = shut;
         self.moved.notify_all();
+    }
+
+    fn disk(self: &Arc<Self>) -> Arc<dyn Disk> {
+        Arc::new(HookedDisk::new(self.memory.clone(), self.clone()))
     }
 
     fn pass(&self) -> io::Result<()> {
@@ -51,83 +49,21 @@ impl Gate {
     }
 }
 
-impl Disk for GatedDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(GatedFile { inner: self.inner.open(path, how)?, gate: Arc::clone(&self.gate) }))
+impl Hook for Gate {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        let passed = if matches!(call, Call::Sync { .. }) { self.pass() } else { Ok(()) };
+        passed.map_or_else(Verdict::Fail, |()| Verdict::Proceed)
     }
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.inner.stat(path)
-    }
-    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        self.inner.list(path)
-    }
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.make_folder(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.link(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_folder(path)
-    }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_folder(path)
-    }
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        self.inner.write_again(path, file, bytes, at)
-    }
-    fn pause(&self, time: Duration) {
-        self.inner.pause(time);
-    }
-}
 
-#[derive(Debug)]
-struct GatedFile {
-    inner: Box<dyn DiskFile>,
-    gate: Arc<Gate>,
-}
-
-impl DiskFile for GatedFile {
-    fn stat(&self) -> io::Result<Stat> {
-        self.inner.stat()
-    }
-    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        self.inner.read_at(buffer, at)
-    }
-    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        let done = self.inner.append(bytes)?;
-        self.gate.appends.fetch_add(1, Ordering::SeqCst);
-        Ok(done)
-    }
-    fn truncate(&self, len: u64) -> io::Result<()> {
-        self.inner.truncate(len)
-    }
-    fn sync(&self) -> io::Result<()> {
-        self.gate.pass()?;
-        self.inner.sync()
-    }
-    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
-        self.inner.set_mode_and_time(mode, modified)
-    }
-    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.inner.try_lock(mode)
-    }
-    fn unlock(&self) -> io::Result<()> {
-        self.inner.unlock()
+    fn after(&self, call: &Call<'_>, _bytes: usize) {
+        self.appends.fetch_add(usize::from(matches!(call, Call::Append { .. })), Ordering::SeqCst);
     }
 }
 
 #[test]
 fn appends_that_come_while_a_sync_runs_share_the_next_one() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let store = Store::open_on(Arc::new(disk), Arc::new(SystemChance), "/home").unwrap();
+    let gate = Arc::new(Gate::default());
+    let store = Store::open_on(gate.disk(), Arc::new(SystemChance), "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
     gate.set(true);
@@ -169,9 +105,9 @@ impl Chance for CountedChance {
     }
 }
 
-fn session_on(disk: GatedDisk) -> (Store, SessionWriter, Arc<CountedChance>) {
+fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedChance>) {
     let chance = Arc::new(CountedChance::default());
-    let store = Store::open_on(Arc::new(disk), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
+    let store = Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     (store, writer, chance)
 }
@@ -204,9 +140,8 @@ fn submit_while_syncing(
 
 #[test]
 fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let (_, writer, chance) = session_on(disk);
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
     let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
     let receipts = submit_while_syncing((&gate, &chance), &writer, || {});
     assert_eq!(gate.syncs.load(Ordering::SeqCst) - syncs, 2, "one for the first to wait, one for all others");
@@ -228,9 +163,8 @@ fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
 
 #[test]
 fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_writer() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let (_, writer, chance) = session_on(disk);
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
     submit_while_syncing((&gate, &chance), &writer, || {
         let session = writer.session().unwrap();
         assert_eq!(session.log().heads.len(), 1 + THREADS, "the header and all entries");
@@ -241,9 +175,8 @@ fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_wri
 
 #[test]
 fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_sync() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let (_, writer, chance) = session_on(disk);
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
     submit_while_syncing((&gate, &chance), &writer, || {
         let last = writer.append_with(Draft::user("last"), Expect::Any, Durability::Os).unwrap();
         let session = writer.session().unwrap();
@@ -257,11 +190,10 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
 
 #[test]
 fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let (store, writer, chance) = session_on(disk.clone());
+    let gate = Arc::new(Gate::default());
+    let (store, writer, chance) = session_on(&gate.clone());
     // Another process: a writer of its own on the same files, whose syncs are not held up.
-    let other = Store::open_on(Arc::clone(&disk.inner) as Arc<dyn Disk>, Arc::new(SystemChance), "/home").unwrap();
+    let other = Store::open_on(gate.memory.clone(), Arc::new(SystemChance), "/home").unwrap();
     let id = writer.reference().id.clone();
     let mut title = String::new();
     submit_while_syncing((&gate, &chance), &writer, || {
@@ -280,9 +212,8 @@ fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
 
 #[test]
 fn a_sync_that_fails_is_told_to_all_who_wait() {
-    let disk = GatedDisk::default();
-    let gate = Arc::clone(&disk.gate);
-    let (_, writer, chance) = session_on(disk);
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
     let receipts = submit_while_syncing((&gate, &chance), &writer, || *gate.fails.lock().unwrap() = true);
     for receipt in receipts {
         assert_eq!(receipt.unwrap_err().kind(), ErrorKind::Unavailable);

@@ -289,7 +289,7 @@ impl Run {
                 for folder in ["/", "/home"] {
                     inner.make_folder(Path::new(folder)).unwrap();
                 }
-                let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new(Arc::new(inner), seed));
+                let disk: Arc<dyn Disk> = FaultDisk::new(Arc::new(inner), seed).disk();
                 let open = |start| Store::open_on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME).unwrap();
                 (open(0), open(1 << 20))
             }

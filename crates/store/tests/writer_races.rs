@@ -2,15 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, MemoryDisk, Open, Stat, durable};
+use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store, SystemChance, Wait,
 };
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 use serde_json::Value;
 
 /// Bytes of others that go into the log around an append of ours.
@@ -22,102 +21,46 @@ struct Intrusion {
     after: &'static [u8],
 }
 
-#[derive(Debug, Clone)]
-struct IntrudedDisk {
-    inner: Arc<MemoryDisk>,
-    next: Arc<Mutex<VecDeque<Intrusion>>>,
-}
-
+/// Writes what others would write into the log, around the appends of ours.
 #[derive(Debug)]
-struct IntrudedFile {
-    inner: Box<dyn DiskFile>,
-    next: Option<Arc<Mutex<VecDeque<Intrusion>>>>,
+struct Intruder {
+    disk: Arc<MemoryDisk>,
+    next: Arc<Mutex<VecDeque<Intrusion>>>,
+    current: Mutex<Intrusion>,
 }
 
-impl Disk for IntrudedDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        let is_log = how == Open::Append && path.extension().is_some_and(|ending| ending == "jsonl");
-        let next = is_log.then(|| Arc::clone(&self.next));
-        Ok(Box::new(IntrudedFile { inner: self.inner.open(path, how)?, next }))
+impl Intruder {
+    fn disk(inner: Arc<MemoryDisk>, next: Arc<Mutex<VecDeque<Intrusion>>>) -> Arc<dyn Disk> {
+        let hook = Intruder { disk: inner.clone(), next, current: Mutex::default() };
+        Arc::new(HookedDisk::new(inner, Arc::new(hook)))
     }
 
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.inner.stat(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        self.inner.list(path)
-    }
-
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.make_folder(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.link(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_folder(path)
-    }
-
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        self.inner.write_again(path, file, bytes, at)
-    }
-
-    fn pause(&self, time: Duration) {
-        self.inner.pause(time);
+    fn write(&self, path: &Path, bytes: &[u8]) {
+        let file = self.disk.open(path, Open::Append).unwrap();
+        durable::append_all(file.as_ref(), bytes).unwrap();
     }
 }
 
-impl DiskFile for IntrudedFile {
-    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        let next = self.next.as_ref().and_then(|next| next.lock().unwrap().pop_front()).unwrap_or_default();
-        self.inner.append(next.before)?;
-        if let Some((cut, between)) = next.between {
-            let taken = self.inner.append(&bytes[..cut.min(bytes.len())])?;
-            self.inner.append(between)?;
-            return Ok(taken);
+impl Hook for Intruder {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        let Call::Append { path, .. } = call else { return Verdict::Proceed };
+        if path.extension().is_none_or(|ending| ending != "jsonl") {
+            return Verdict::Proceed;
         }
-        let taken = self.inner.append(bytes)?;
-        self.inner.append(next.after)?;
-        Ok(taken)
+        let next = self.next.lock().unwrap().pop_front().unwrap_or_default();
+        self.write(path, next.before);
+        let cut = next.between.map(|(cut, _)| cut);
+        *self.current.lock().unwrap() = next;
+        cut.map_or(Verdict::Proceed, Verdict::Partial)
     }
 
-    fn stat(&self) -> io::Result<Stat> {
-        self.inner.stat()
-    }
-
-    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        self.inner.read_at(buffer, at)
-    }
-
-    fn truncate(&self, len: u64) -> io::Result<()> {
-        self.inner.truncate(len)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.inner.sync()
-    }
-
-    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
-        self.inner.set_mode_and_time(mode, modified)
-    }
-
-    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.inner.try_lock(mode)
+    fn after(&self, call: &Call<'_>, _bytes: usize) {
+        let Call::Append { path, .. } = call else { return };
+        let intrusion = std::mem::take(&mut *self.current.lock().unwrap());
+        match intrusion.between {
+            Some((_, between)) => self.write(path, between),
+            None => self.write(path, intrusion.after),
+        }
     }
 }
 
@@ -129,22 +72,24 @@ const REST: &[u8] = br#""timestamp":"2026-10-05T08:00:00.000Z","customType":"x"}
 "#;
 
 struct Race {
-    disk: IntrudedDisk,
+    disk: Arc<MemoryDisk>,
+    intrusions: Arc<Mutex<VecDeque<Intrusion>>>,
     store: Store,
     writer: SessionWriter,
 }
 
 impl Race {
     fn new() -> Race {
-        let disk = IntrudedDisk { inner: Arc::new(MemoryDisk::default()), next: Arc::default() };
-        let store = Store::open_on(Arc::new(disk.clone()), Arc::new(SystemChance), "/home").unwrap();
+        let (disk, intrusions) = (Arc::new(MemoryDisk::default()), Arc::default());
+        let hooked = Intruder::disk(Arc::clone(&disk), Arc::clone(&intrusions));
+        let store = Store::open_on(hooked, Arc::new(SystemChance), "/home").unwrap();
         let writer = store.create(NewSession::in_project("/w").with_id("s")).unwrap();
         writer.append(Draft::user("first").with_id("u1")).unwrap();
-        Race { disk, store, writer }
+        Race { disk, intrusions, store, writer }
     }
 
     fn next(&self, intrusions: impl IntoIterator<Item = Intrusion>) {
-        self.disk.next.lock().unwrap().extend(intrusions);
+        self.intrusions.lock().unwrap().extend(intrusions);
     }
 
     fn append(&self, id: &str) -> boswell_store::Receipt {
@@ -153,11 +98,11 @@ impl Race {
 
     /// Bytes that others append while nobody is looking.
     fn foreign(&self, bytes: &[u8]) {
-        durable::append_all(self.disk.inner.open(&self.writer.path(), Open::Append).unwrap().as_ref(), bytes).unwrap();
+        durable::append_all(self.disk.open(&self.writer.path(), Open::Append).unwrap().as_ref(), bytes).unwrap();
     }
 
     fn text(&self) -> String {
-        String::from_utf8(durable::read(&self.disk, &self.writer.path()).unwrap().unwrap()).unwrap()
+        String::from_utf8(durable::read(self.disk.as_ref(), &self.writer.path()).unwrap().unwrap()).unwrap()
     }
 
     /// Id and parent of the whole records that stand on a line of their own.
@@ -260,10 +205,10 @@ fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
     assert_eq!(race.lines()[2].1.as_deref(), Some("half"));
     // The same when the line was torn as the writer was opened.
     race.foreign(HALF);
-    let Race { disk, store, writer } = race;
+    let Race { disk, intrusions, store, writer } = race;
     writer.close(Outcome::Open).unwrap();
     let writer = store.writer("s", Wait::No).unwrap();
-    let race = Race { disk, store, writer };
+    let race = Race { disk, intrusions, store, writer };
     race.foreign(REST);
     race.append("u2");
     assert_eq!(race.lines().last().unwrap().1.as_deref(), Some("half"));

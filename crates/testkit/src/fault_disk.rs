@@ -5,14 +5,14 @@
 //! that an append cost one sync. It never crashes and loses nothing: that is the business of [`crate::crash_disk`].
 
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, Stat};
+use boswell_store::disk::{Disk, Open};
 
 use crate::Rng;
+use crate::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 /// How often a read or append is interrupted, and how often it is short.
 const INTERRUPTED: f64 = 0.2;
@@ -38,9 +38,12 @@ pub struct Traffic {
 /// A disk that does less than it is asked. Clones share one tally.
 #[derive(Clone, Debug)]
 pub struct FaultDisk {
-    inner: Arc<dyn Disk>,
-    shared: Arc<Mutex<Shared>>,
+    disk: HookedDisk,
+    tally: Arc<Tally>,
 }
+
+#[derive(Debug)]
+struct Tally(Mutex<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -61,7 +64,13 @@ impl FaultDisk {
     }
 
     fn with(inner: Arc<dyn Disk>, rng: Option<Rng>) -> FaultDisk {
-        FaultDisk { inner, shared: Arc::new(Mutex::new(Shared { rng, traffic: BTreeMap::new() })) }
+        let tally = Arc::new(Tally(Mutex::new(Shared { rng, traffic: BTreeMap::new() })));
+        FaultDisk { disk: HookedDisk::new(inner, tally.clone()), tally }
+    }
+
+    /// The disk itself.
+    pub fn disk(&self) -> Arc<dyn Disk> {
+        Arc::new(self.disk.clone())
     }
 
     /// What went on at a path.
@@ -92,7 +101,13 @@ impl FaultDisk {
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tally.lock()
+    }
+}
+
+impl Tally {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn note(&self, path: &Path, note: impl FnOnce(&mut Traffic)) {
@@ -100,127 +115,44 @@ impl FaultDisk {
     }
 
     /// How many of `len` bytes a call handles.
-    fn portion(&self, len: usize) -> io::Result<usize> {
+    fn portion(&self, len: usize) -> Verdict {
         let mut shared = self.lock();
-        let Some(rng) = &mut shared.rng else { return Ok(len) };
+        let Some(rng) = &mut shared.rng else { return Verdict::Proceed };
         if rng.chance(INTERRUPTED) {
-            return Err(ErrorKind::Interrupted.into());
+            return Verdict::Fail(ErrorKind::Interrupted.into());
         }
-        Ok(if len > 1 && rng.chance(SHORT) { rng.between(1, len) } else { len })
+        if len > 1 && rng.chance(SHORT) { Verdict::Partial(rng.between(1, len)) } else { Verdict::Proceed }
     }
 }
 
-impl Disk for FaultDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        let inner = self.inner.open(path, how)?;
-        self.note(path, |traffic| {
-            traffic.opens += 1;
-            traffic.changes += u64::from(how == Open::CreateNew);
+impl Hook for Tally {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        match call {
+            Call::Read { len, .. } => self.portion(*len),
+            Call::Append { bytes, .. } => self.portion(bytes.len()),
+            _ => Verdict::Proceed,
+        }
+    }
+
+    fn after(&self, call: &Call<'_>, bytes: usize) {
+        let bytes = bytes as u64;
+        if let Call::Rename { from, .. } = call {
+            self.note(from, |traffic| traffic.changes += 1);
+        }
+        self.note(call.path(), |traffic| match call {
+            Call::Open { how, .. } => {
+                traffic.opens += 1;
+                traffic.changes += u64::from(*how == Open::CreateNew);
+            }
+            Call::Read { at, .. } => {
+                traffic.read += bytes;
+                traffic.read_from = traffic.read_from.into_iter().chain((bytes > 0).then_some(*at)).min();
+            }
+            Call::Append { .. } => traffic.written += bytes,
+            Call::Sync { .. } | Call::SyncFolder { .. } => traffic.syncs += 1,
+            Call::WriteAgain { .. } => {}
+            _ => traffic.changes += u64::from(call.changes()),
         });
-        Ok(Box::new(FaultFile { inner, disk: self.clone(), path: path.to_owned() }))
-    }
-
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.inner.stat(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        self.inner.list(path)
-    }
-
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.make_folder(path)?;
-        self.note(path, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)?;
-        self.note(from, |traffic| traffic.changes += 1);
-        self.note(to, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.link(from, to)?;
-        self.note(to, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)?;
-        self.note(path, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove_folder(path)?;
-        self.note(path, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.note(path, |traffic| traffic.syncs += 1);
-        self.inner.sync_folder(path)
-    }
-
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        self.inner.write_again(path, file, bytes, at)
-    }
-
-    fn pause(&self, time: Duration) {
-        self.inner.pause(time);
-    }
-}
-
-#[derive(Debug)]
-struct FaultFile {
-    inner: Box<dyn DiskFile>,
-    disk: FaultDisk,
-    path: PathBuf,
-}
-
-impl DiskFile for FaultFile {
-    fn stat(&self) -> io::Result<Stat> {
-        self.inner.stat()
-    }
-
-    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let portion = self.disk.portion(buffer.len())?;
-        let count = self.inner.read_at(&mut buffer[..portion], at)?;
-        self.disk.note(&self.path, |traffic| {
-            traffic.read += count as u64;
-            traffic.read_from = traffic.read_from.into_iter().chain((count > 0).then_some(at)).min();
-        });
-        Ok(count)
-    }
-
-    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        let portion = self.disk.portion(bytes.len())?;
-        let count = self.inner.append(&bytes[..portion])?;
-        self.disk.note(&self.path, |traffic| traffic.written += count as u64);
-        Ok(count)
-    }
-
-    fn truncate(&self, len: u64) -> io::Result<()> {
-        self.inner.truncate(len)?;
-        self.disk.note(&self.path, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.disk.note(&self.path, |traffic| traffic.syncs += 1);
-        self.inner.sync()
-    }
-
-    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
-        self.inner.set_mode_and_time(mode, modified)?;
-        self.disk.note(&self.path, |traffic| traffic.changes += 1);
-        Ok(())
-    }
-
-    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.inner.try_lock(mode)
     }
 }
 
@@ -239,14 +171,14 @@ mod tests {
     #[test]
     fn loops_put_short_and_interrupted_calls_together() {
         for seed in 0..20 {
-            let disk = FaultDisk::new(Arc::new(CrashDisk::new(seed)), seed);
+            let disk = FaultDisk::new(Arc::new(CrashDisk::new(seed)), seed).disk();
             let path = Path::new("f");
-            put(&disk, path, &long(), "u").unwrap();
-            append_lines(&disk, path, b"{}\n").unwrap();
+            put(disk.as_ref(), path, &long(), "u").unwrap();
+            append_lines(disk.as_ref(), path, b"{}\n").unwrap();
             let expected = [long(), b"{}\n".to_vec()].concat();
-            assert_eq!(read(&disk, path).unwrap().unwrap(), expected, "seed {seed}");
+            assert_eq!(read(disk.as_ref(), path).unwrap().unwrap(), expected, "seed {seed}");
             let mut seen = Vec::new();
-            let object = FsBackend::on(Arc::new(disk), "").open("f").unwrap();
+            let object = FsBackend::on(disk, "").open("f").unwrap();
             object.lines(0, 1, &mut |line| seen.extend_from_slice(line.bytes)).unwrap();
             assert_eq!(seen, expected, "seed {seed}");
         }
@@ -254,7 +186,7 @@ mod tests {
 
     #[test]
     fn short_and_interrupted_calls_do_happen() {
-        let disk = FaultDisk::new(Arc::new(CrashDisk::new(1)), 1);
+        let disk = FaultDisk::new(Arc::new(CrashDisk::new(1)), 1).disk();
         let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
         let taken: Vec<_> = (0..50).map(|_| file.append(b"0123456789").map_err(|error| error.kind())).collect();
         assert!(taken.contains(&Err(ErrorKind::Interrupted)));
@@ -264,9 +196,9 @@ mod tests {
     #[test]
     fn the_tally_names_bytes_and_syncs_of_each_path() {
         let disk = FaultDisk::counting(Arc::new(CrashDisk::new(1)));
-        append_lines(&disk, Path::new("log"), b"{\"a\":1}\n").unwrap();
+        append_lines(disk.disk().as_ref(), Path::new("log"), b"{\"a\":1}\n").unwrap();
         disk.forget();
-        append_lines(&disk, Path::new("log"), b"{}\n").unwrap();
+        append_lines(disk.disk().as_ref(), Path::new("log"), b"{}\n").unwrap();
         let traffic = disk.traffic("log");
         assert_eq!(traffic, Traffic { opens: 1, read: 1, read_from: Some(7), written: 3, syncs: 1, changes: 0 });
         assert_eq!(disk.total(), Traffic { syncs: 2, ..traffic }, "beside it only the folder was synced");

@@ -7,7 +7,7 @@
 //! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
-//!   counts; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//!   counts; [`hooked_disk`] asks a hook of the test before every call; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
 //! * [`peer`] is a program of another agent that works beside ours.
 //! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out; [`conformance`] is what every backend
 //!   must do, those of strangers too.
@@ -32,6 +32,7 @@ pub mod fault_disk;
 pub mod files;
 pub mod fuzz;
 pub mod home;
+pub mod hooked_disk;
 pub mod jsonl;
 pub mod make;
 pub mod oracle;

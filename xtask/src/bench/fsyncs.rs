@@ -7,7 +7,7 @@ use boswell_store::{
     Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemChance, Ticket, Wait,
 };
 
-use super::counting_disk::CountingDisk;
+use super::counting_disk::SyncCount;
 use super::group::Group;
 use super::lab::Lab;
 use super::table::{Row, Target};
@@ -33,12 +33,12 @@ impl Group for Fsyncs {
             std::fs::remove_dir_all(&home)?;
         }
         std::fs::create_dir_all(&home)?;
-        let disk = Arc::new(CountingDisk::default());
-        let store = Store::open_on(Arc::clone(&disk) as Arc<_>, Arc::new(SystemChance), &home)?;
+        let counted = Arc::new(SyncCount::default());
+        let store = Store::open_on(counted.disk(), Arc::new(SystemChance), &home)?;
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;
-        let count = |case, needed, work: &dyn Fn() -> Result<()>| count(&disk, case, needed, work);
+        let count = |case, needed, work: &dyn Fn() -> Result<()>| count(&counted, case, needed, work);
         let custom = |kind: &str| Draft::custom(kind, Json::object().with("tag", "urgent"));
         let label = || Draft::new(Body::Label { target: asked.clone(), label: Some("start".to_owned()) });
         let mut rows = vec![
@@ -68,12 +68,12 @@ impl Group for Fsyncs {
     }
 }
 
-fn count(disk: &CountingDisk, case: &str, needed: u64, work: &dyn Fn() -> Result<()>) -> Outcome<Row> {
-    let before = disk.syncs();
+fn count(counted: &SyncCount, case: &str, needed: u64, work: &dyn Fn() -> Result<()>) -> Outcome<Row> {
+    let before = counted.syncs();
     for _ in 0..TIMES {
         work()?;
     }
-    let each = (disk.syncs() - before) as f64 / TIMES as f64;
+    let each = (counted.syncs() - before) as f64 / TIMES as f64;
     Ok(Row {
         case: case.to_owned(),
         ours: format!("{each}"),

@@ -66,7 +66,7 @@ impl WritePlace for Forgetful {
     fn store(&self) -> Store {
         let disk = self.disk.lock().unwrap().clone();
         let disk: Arc<dyn Disk> = match self.interrupted {
-            Some(seed) => Arc::new(FaultDisk::new(Arc::new(disk), seed)),
+            Some(seed) => FaultDisk::new(Arc::new(disk), seed).disk(),
             None => Arc::new(disk),
         };
         Store::open_on(disk, chance(), PathBuf::from("/home/b")).unwrap()

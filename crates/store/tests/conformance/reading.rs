@@ -44,7 +44,7 @@ fn files_on_a_disk_of_short_reads_keep_every_promise_of_reading() {
             make_folders(&disk, path.parent().unwrap()).unwrap();
             create(&disk, &path, bytes).unwrap();
         }
-        Arc::new(FsBackend::on(Arc::new(FaultDisk::new(Arc::new(disk), 1)), "root"))
+        Arc::new(FsBackend::on(FaultDisk::new(Arc::new(disk), 1).disk(), "root"))
     });
 }
 

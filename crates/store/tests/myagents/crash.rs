@@ -1,13 +1,13 @@
 //! Every plan, interrupted at every call: the old state or the new one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use boswell_dialect::{Draft, Intention, StoreIntention};
 use boswell_model::{Slot, Tip};
-use boswell_store::disk::{Disk, DiskFile, Open, RealDisk, Stat};
 use boswell_store::{CarriedOut, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
 use boswell_testkit::make::myagents::Shape;
 
 use crate::shop::{ROW, RunnersDie, Shop, talk};
@@ -180,48 +180,22 @@ pub(crate) struct Thief {
 impl Thief {
     pub(crate) fn runner(&self, shop: &Shop) -> Runner {
         let owner = Owner { pid: 4242, program: "test".into() };
-        Runner::new(Arc::new(self.clone()), shop.place.home(), shop.place.chance.clone(), owner)
-            .with_liveness(Arc::new(RunnersDie))
-            .waiting(Wait::No)
+        Runner::new(
+            Arc::new(HookedDisk::real(Arc::new(self.clone()))),
+            shop.place.home(),
+            shop.place.chance.clone(),
+            owner,
+        )
+        .with_liveness(Arc::new(RunnersDie))
+        .waiting(Wait::No)
     }
 }
 
-impl Disk for Thief {
-    fn open(&self, path: &Path, how: Open) -> std::io::Result<Box<dyn DiskFile>> {
-        RealDisk.open(path, how)
-    }
-    fn stat(&self, path: &Path) -> std::io::Result<Option<Stat>> {
-        RealDisk.stat(path)
-    }
-    fn list(&self, path: &Path) -> std::io::Result<Vec<(String, Stat)>> {
-        RealDisk.list(path)
-    }
-    fn make_folder(&self, path: &Path) -> std::io::Result<()> {
-        RealDisk.make_folder(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        RealDisk.rename(from, to)?;
+impl Hook for Thief {
+    fn after(&self, call: &Call<'_>, _bytes: usize) {
+        let Call::Rename { to, .. } = call else { return };
         if to.file_name().is_some_and(|name| name.to_string_lossy().starts_with(self.after)) {
             disk::write(&self.root.join("sessions.lock/owner"), b"node:77:1\n");
         }
-        Ok(())
-    }
-    fn link(&self, from: &Path, to: &Path) -> std::io::Result<()> {
-        RealDisk.link(from, to)
-    }
-    fn remove(&self, path: &Path) -> std::io::Result<()> {
-        RealDisk.remove(path)
-    }
-    fn remove_folder(&self, path: &Path) -> std::io::Result<()> {
-        RealDisk.remove_folder(path)
-    }
-    fn sync_folder(&self, path: &Path) -> std::io::Result<()> {
-        RealDisk.sync_folder(path)
-    }
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> std::io::Result<()> {
-        RealDisk.write_again(path, file, bytes, at)
-    }
-    fn pause(&self, time: std::time::Duration) {
-        RealDisk.pause(time);
     }
 }

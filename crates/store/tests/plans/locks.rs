@@ -149,7 +149,7 @@ fn release_of_a_lock_without_owner_removes_it() {
 #[test]
 fn a_busy_folder_lock_says_who_holds_it_and_waits_no_longer_than_told() {
     let folder = Folder::held(Some(b"node:1234:1"), 0);
-    let disk: Arc<dyn Disk> = Arc::new(crate::support::FailingDisk::never());
+    let disk = crate::support::FailingDisk::never().disk();
     let owner = MkdirOwner { pid: 1, started: None };
     let wait = Wait::For(Duration::from_secs(5));
     let error = MkdirLock::take(&disk, &folder.path, owner, &Known, folder.place.chance.as_ref(), wait).unwrap_err();

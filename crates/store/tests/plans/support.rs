@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::time::Duration;
 
 use boswell_model::Instant;
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat, StatKind};
+use boswell_store::disk::{Disk, Open, RealDisk, StatKind};
 use boswell_store::{Chance, Owner, Runner, SessionRef, Wait};
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 /// A clock that stands still until it is moved, and names that count up.
 #[derive(Debug)]
@@ -68,27 +69,6 @@ struct Switch {
 }
 
 impl Switch {
-    /// Runs a call that only looks, or fails it. A crash there is a crash at the next call that changes something.
-    fn look<T>(&self, real: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        match self.then {
-            Then::Dead if self.dead.load(Ordering::Relaxed) => Err(broken()),
-            Then::Dead => real(),
-            Then::GoesOn => self.call(real),
-        }
-    }
-
-    /// Runs a call, or fails it.
-    fn call<T>(&self, real: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        match self.next() {
-            None => real(),
-            Some(Fault::Done) => {
-                let _ = real();
-                Err(broken())
-            }
-            Some(_) => Err(broken()),
-        }
-    }
-
     fn next(&self) -> Option<Fault> {
         if self.dead.load(Ordering::Relaxed) {
             return Some(Fault::NotDone);
@@ -103,17 +83,46 @@ impl Switch {
     }
 }
 
+impl Hook for Switch {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        // A crash at a call that only reads is a crash at the next one that changes something.
+        if !call.changes() && self.then == Then::Dead {
+            let dead = self.dead.load(Ordering::Relaxed);
+            return if dead { Verdict::Fail(broken()) } else { Verdict::Proceed };
+        }
+        match (self.next(), call) {
+            // What is on disk is what was written, so that a test does not wait for syncs.
+            (None, call) if call.syncs() => Verdict::Skip,
+            (None, _) => Verdict::Proceed,
+            (Some(Fault::Half), Call::Append { bytes, .. }) => Verdict::PartialThenFail(bytes.len() / 2, broken()),
+            (Some(Fault::Done), call) if !call.syncs() => Verdict::FailAfter(broken()),
+            (Some(_), _) => Verdict::Fail(broken()),
+        }
+    }
+
+    /// Time passes faster, but it passes: until a process that another test starts has called `exec`,
+    /// it holds our locks too.
+    fn pause(&self, _disk: &dyn Disk, time: Duration) {
+        std::thread::sleep(time / 5);
+    }
+}
+
 fn broken() -> io::Error {
     io::Error::other("the disk is broken")
 }
 
-/// A disk that fails at one call. It does not really sync: what is on disk is what was written.
+/// The real disk, failing at one call. It does not really sync: what is on disk is what was written.
 #[derive(Debug, Clone)]
-pub(crate) struct FailingDisk(Arc<Switch>);
+pub(crate) struct FailingDisk {
+    switch: Arc<Switch>,
+    disk: HookedDisk,
+}
 
 impl FailingDisk {
     pub(crate) fn at(at: usize, fault: Fault, then: Then) -> Self {
-        FailingDisk(Arc::new(Switch { calls: AtomicUsize::new(0), at, fault, then, dead: AtomicBool::new(false) }))
+        let (calls, dead) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let switch = Arc::new(Switch { calls, at, fault, then, dead });
+        FailingDisk { disk: HookedDisk::real(switch.clone()), switch }
     }
 
     pub(crate) fn never() -> Self {
@@ -121,89 +130,11 @@ impl FailingDisk {
     }
 
     pub(crate) fn calls(&self) -> usize {
-        self.0.calls.load(Ordering::Relaxed)
+        self.switch.calls.load(Ordering::Relaxed)
     }
-}
 
-impl Disk for FailingDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        let file = match how {
-            Open::Read | Open::Append | Open::OldLock => self.0.look(|| RealDisk.open(path, how))?,
-            Open::CreateNew | Open::Lock => self.0.call(|| RealDisk.open(path, how))?,
-        };
-        Ok(Box::new(FailingFile { file, switch: Arc::clone(&self.0) }))
-    }
-    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.0.look(|| RealDisk.stat(path))
-    }
-    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        self.0.look(|| RealDisk.list(path))
-    }
-    fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.0.call(|| RealDisk.make_folder(path))
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.call(|| RealDisk.rename(from, to))
-    }
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.0.call(|| RealDisk.link(from, to))
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.0.call(|| RealDisk.remove(path))
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.0.call(|| RealDisk.remove_folder(path))
-    }
-    fn sync_folder(&self, _path: &Path) -> io::Result<()> {
-        self.0.call(|| Ok(()))
-    }
-    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        self.0.call(|| RealDisk.write_again(path, file, bytes, at))
-    }
-    /// Time passes faster here, but it passes: until a process that another test starts is under way, it has our locks too.
-    fn pause(&self, time: Duration) {
-        std::thread::sleep(time / 5);
-    }
-}
-
-#[derive(Debug)]
-struct FailingFile {
-    file: Box<dyn DiskFile>,
-    switch: Arc<Switch>,
-}
-
-impl DiskFile for FailingFile {
-    fn stat(&self) -> io::Result<Stat> {
-        self.switch.look(|| self.file.stat())
-    }
-    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        self.switch.look(|| self.file.read_at(buffer, at))
-    }
-    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self.switch.next() {
-            None => self.file.append(bytes),
-            Some(Fault::NotDone) => Err(broken()),
-            Some(Fault::Half) => {
-                let _ = self.file.append(&bytes[..bytes.len() / 2]);
-                Err(broken())
-            }
-            Some(Fault::Done) => {
-                let _ = self.file.append(bytes);
-                Err(broken())
-            }
-        }
-    }
-    fn truncate(&self, len: u64) -> io::Result<()> {
-        self.switch.call(|| self.file.truncate(len))
-    }
-    fn sync(&self) -> io::Result<()> {
-        self.switch.call(|| Ok(()))
-    }
-    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
-        self.switch.call(|| self.file.set_mode_and_time(mode, modified))
-    }
-    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.switch.look(|| self.file.try_lock(mode))
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        Arc::new(self.disk.clone())
     }
 }
 
@@ -251,7 +182,7 @@ impl Place {
         let owner = Owner { pid: 4242, program: "test".into() };
         // Long enough for a process that another test starts: until it is under way, it has our locks too.
         let wait = Wait::For(Duration::from_secs(1));
-        Runner::new(Arc::new(disk), self.home(), self.chance.clone(), owner).waiting(wait)
+        Runner::new(disk.disk(), self.home(), self.chance.clone(), owner).waiting(wait)
     }
 
     /// Everything below the store: files with content and mode, folders.

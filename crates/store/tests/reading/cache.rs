@@ -11,7 +11,7 @@ fn a_session_that_did_not_change_is_handed_out_again_without_reading_it() {
     lab.session("a", 20);
     let cache = SessionCache::new(4);
     let first = cache.session(&lab.store, "a").unwrap();
-    let (read, second) = lab.disk.count(|| cache.session(&lab.store, "a").unwrap());
+    let (read, second) = lab.reads.count(|| cache.session(&lab.store, "a").unwrap());
     assert_eq!(read, 0);
     assert!(Arc::ptr_eq(&first, &second));
 }
@@ -23,13 +23,13 @@ fn a_session_that_grew_is_read_from_where_it_grew_and_equals_one_that_is_read_as
     let cache = SessionCache::new(4);
     let old = cache.session(&lab.store, "a").unwrap();
     for number in 0..20 {
-        let before = lab.disk.stat(&writer.path()).unwrap().unwrap().len;
+        let before = lab.reads.disk().stat(&writer.path()).unwrap().unwrap().len;
         let asked = writer.append(Draft::user(format!("more {number}"))).unwrap();
         if number % 3 == 0 {
             writer.branch(&asked.entry).unwrap();
         }
-        let grown = lab.disk.stat(&writer.path()).unwrap().unwrap().len - before;
-        let (read, now) = lab.disk.count(|| cache.session(&lab.store, "a").unwrap());
+        let grown = lab.reads.disk().stat(&writer.path()).unwrap().unwrap().len - before;
+        let (read, now) = lab.reads.count(|| cache.session(&lab.store, "a").unwrap());
         assert_eq!(read, grown + 2 * 64, "what is new, and a few bytes to know the log again");
         let whole = lab.store.session("a").unwrap();
         assert_eq!(now.revision(), whole.revision());
@@ -79,7 +79,7 @@ fn what_was_used_longest_ago_makes_room() {
         lab.session(id, 3);
     }
     let cache = SessionCache::new(2);
-    let reads = |id: &str| lab.disk.count(|| cache.session(&lab.store, id).unwrap()).0 > 0;
+    let reads = |id: &str| lab.reads.count(|| cache.session(&lab.store, id).unwrap()).0 > 0;
     assert_eq!(["a", "b", "a", "c", "a", "b"].map(reads), [true, true, false, true, false, true]);
     assert_eq!(cache.len(), 2);
     cache.clear();

@@ -57,23 +57,23 @@ fn only_new_bytes_are_read() {
     let lab = Lab::new();
     let writer = lab.session("a", 200);
     let mut follower = Follower::new(&lab.store, "a").unwrap();
-    let len = |lab: &Lab| lab.disk.stat(&writer.path()).unwrap().unwrap().len;
+    let len = |lab: &Lab| lab.reads.disk().stat(&writer.path()).unwrap().unwrap().len;
     let whole = len(&lab);
-    let (read, _) = lab.disk.count(|| follower.poll().unwrap());
+    let (read, _) = lab.reads.count(|| follower.poll().unwrap());
     assert_eq!(read, whole, "the first poll reads all of it once");
-    let (read, _) = lab.disk.count(|| follower.poll().unwrap());
+    let (read, _) = lab.reads.count(|| follower.poll().unwrap());
     assert_eq!(read, 0, "nothing new, nothing read");
     for _ in 0..10 {
         let before = len(&lab);
         writer.append(Draft::user("one more")).unwrap();
-        let (read, news) = lab.disk.count(|| follower.poll().unwrap());
+        let (read, news) = lab.reads.count(|| follower.poll().unwrap());
         assert_eq!(news.entries.len(), 1);
         assert_eq!(read, len(&lab) - before + 64, "what is new, and a few bytes to know the log again");
     }
     lab.add(&writer.path(), &"half a line ".repeat(1000));
     follower.poll().unwrap();
     lab.add(&writer.path(), "x");
-    let (read, _) = lab.disk.count(|| follower.poll().unwrap());
+    let (read, _) = lab.reads.count(|| follower.poll().unwrap());
     assert_eq!(read, 65, "a pending tail is not read again");
 }
 

@@ -13,20 +13,20 @@ use std::sync::Arc;
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
 use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemChance};
 
-use counting_disk::CountingDisk;
+use counting_disk::BytesRead;
 
 struct Lab {
     folder: tempfile::TempDir,
-    disk: Arc<CountingDisk>,
+    reads: Arc<BytesRead>,
     store: Store,
 }
 
 impl Lab {
     fn new() -> Lab {
         let folder = tempfile::tempdir().unwrap();
-        let disk = Arc::new(CountingDisk::default());
-        let store = Store::open_on(disk.clone(), Arc::new(SystemChance), folder.path().join("home")).unwrap();
-        Lab { folder, disk, store }
+        let reads = Arc::new(BytesRead::default());
+        let store = Store::open_on(reads.disk(), Arc::new(SystemChance), folder.path().join("home")).unwrap();
+        Lab { folder, reads, store }
     }
 
     /// The same store without the counting, as another process would open it.

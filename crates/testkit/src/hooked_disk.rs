@@ -1,0 +1,363 @@
+//! A disk around another disk that asks a [`Hook`] before every call and tells it the outcome afterwards.
+//!
+//! Every test disk that counts, delays, fails or intrudes is such a hook, so that only this file has to
+//! forward the calls of [`Disk`] and [`DiskFile`]. What happens to unsynced data when a machine dies is not
+//! a matter of single calls: that is [`crate::crash_disk`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat};
+
+/// One call to a disk, or to a file that was opened at `path`.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the calls are documented at `Disk` and `DiskFile`")]
+pub enum Call<'c> {
+    Open { path: &'c Path, how: Open },
+    Stat { path: &'c Path },
+    List { path: &'c Path },
+    MakeFolder { path: &'c Path },
+    Rename { from: &'c Path, to: &'c Path },
+    Link { from: &'c Path, to: &'c Path },
+    Remove { path: &'c Path },
+    RemoveFolder { path: &'c Path },
+    SyncFolder { path: &'c Path },
+    WriteAgain { path: &'c Path, bytes: &'c [u8], at: u64 },
+    FileStat { path: &'c Path },
+    Read { path: &'c Path, at: u64, len: usize },
+    Append { path: &'c Path, bytes: &'c [u8] },
+    Truncate { path: &'c Path, len: u64 },
+    Sync { path: &'c Path },
+    SetModeAndTime { path: &'c Path },
+    TryLock { path: &'c Path },
+    Unlock { path: &'c Path },
+}
+
+impl<'c> Call<'c> {
+    /// The path that is read or changed; of a rename or a link the new name.
+    pub fn path(&self) -> &'c Path {
+        match *self {
+            Call::Open { path, .. }
+            | Call::Stat { path }
+            | Call::List { path }
+            | Call::MakeFolder { path }
+            | Call::Rename { to: path, .. }
+            | Call::Link { to: path, .. }
+            | Call::Remove { path }
+            | Call::RemoveFolder { path }
+            | Call::SyncFolder { path }
+            | Call::WriteAgain { path, .. }
+            | Call::FileStat { path }
+            | Call::Read { path, .. }
+            | Call::Append { path, .. }
+            | Call::Truncate { path, .. }
+            | Call::Sync { path }
+            | Call::SetModeAndTime { path }
+            | Call::TryLock { path }
+            | Call::Unlock { path } => path,
+        }
+    }
+
+    /// Whether the call changes or syncs something. Opening a lock may create its file.
+    pub fn changes(&self) -> bool {
+        match self {
+            Call::Open { how, .. } => matches!(how, Open::CreateNew | Open::Lock),
+            Call::Stat { .. }
+            | Call::List { .. }
+            | Call::FileStat { .. }
+            | Call::Read { .. }
+            | Call::TryLock { .. }
+            | Call::Unlock { .. } => false,
+            _ => true,
+        }
+    }
+
+    /// Whether the call makes data or names durable.
+    pub fn syncs(&self) -> bool {
+        matches!(self, Call::Sync { .. } | Call::SyncFolder { .. })
+    }
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It is passed on.
+    Proceed,
+    /// It is not passed on, and reports success. Only for calls that return nothing.
+    Skip,
+    /// It is not passed on, and reports this error.
+    Fail(io::Error),
+    /// It is passed on, and reports this error all the same.
+    FailAfter(io::Error),
+    /// A read or an append is passed on for this many bytes; any other call as a whole.
+    Partial(usize),
+    /// As `Partial`, and reports this error.
+    PartialThenFail(usize, io::Error),
+}
+
+/// Looks at every call. Hooks are shared by all handles of a disk, also across threads.
+pub trait Hook: Send + Sync + fmt::Debug {
+    /// Decides about a call that is about to be made.
+    fn before(&self, _call: &Call<'_>) -> Verdict {
+        Verdict::Proceed
+    }
+
+    /// Sees a call that succeeded; `bytes` is how many a read or an append moved.
+    fn after(&self, _call: &Call<'_>, _bytes: usize) {}
+
+    /// Lets time pass.
+    fn pause(&self, disk: &dyn Disk, time: Duration) {
+        disk.pause(time);
+    }
+}
+
+/// A disk whose calls go through a hook. Clones share both.
+#[derive(Debug, Clone)]
+pub struct HookedDisk {
+    inner: Arc<dyn Disk>,
+    hook: Arc<dyn Hook>,
+}
+
+impl HookedDisk {
+    /// A disk around `inner`.
+    pub fn new(inner: Arc<dyn Disk>, hook: Arc<dyn Hook>) -> HookedDisk {
+        HookedDisk { inner, hook }
+    }
+
+    /// A disk around the real one.
+    pub fn real(hook: Arc<dyn Hook>) -> HookedDisk {
+        HookedDisk::new(Arc::new(RealDisk), hook)
+    }
+
+    /// Makes a call that moves no bytes.
+    fn call<T>(&self, call: Call<'_>, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match self.hook.before(&call) {
+            Verdict::Fail(error) => Err(error),
+            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => {
+                make()?;
+                Err(error)
+            }
+            Verdict::Skip => Err(io::Error::other(format!("{call:?} returns something and cannot be skipped"))),
+            Verdict::Proceed | Verdict::Partial(_) => {
+                let made = make()?;
+                self.hook.after(&call, 0);
+                Ok(made)
+            }
+        }
+    }
+
+    /// Makes a call that returns nothing, and may be skipped.
+    fn change(&self, call: Call<'_>, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+        match self.hook.before(&call) {
+            Verdict::Skip => {
+                self.hook.after(&call, 0);
+                Ok(())
+            }
+            Verdict::Fail(error) => Err(error),
+            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => make().and(Err(error)),
+            Verdict::Proceed | Verdict::Partial(_) => {
+                make()?;
+                self.hook.after(&call, 0);
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes a call that moves up to `len` bytes.
+    fn moved(&self, call: Call<'_>, len: usize, make: impl FnOnce(usize) -> io::Result<usize>) -> io::Result<usize> {
+        let (len, error) = match self.hook.before(&call) {
+            Verdict::Fail(error) => return Err(error),
+            Verdict::Skip => (0, None),
+            Verdict::Proceed => (len, None),
+            Verdict::FailAfter(error) => (len, Some(error)),
+            Verdict::Partial(count) => (count.min(len), None),
+            Verdict::PartialThenFail(count, error) => (count.min(len), Some(error)),
+        };
+        let count = make(len)?;
+        match error {
+            Some(error) => Err(error),
+            None => {
+                self.hook.after(&call, count);
+                Ok(count)
+            }
+        }
+    }
+
+    fn hooked(&self, inner: Box<dyn DiskFile>, path: &Path) -> Box<dyn DiskFile> {
+        Box::new(HookedFile { inner, disk: self.clone(), path: path.to_owned() })
+    }
+}
+
+impl Disk for HookedDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+        let file = self.call(Call::Open { path, how }, || self.inner.open(path, how))?;
+        Ok(self.hooked(file, path))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.call(Call::Stat { path }, || self.inner.stat(path))
+    }
+
+    fn is_link(&self, path: &Path) -> io::Result<bool> {
+        self.call(Call::Stat { path }, || self.inner.is_link(path))
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
+        self.call(Call::List { path }, || self.inner.list(path))
+    }
+
+    fn make_folder(&self, path: &Path) -> io::Result<()> {
+        self.change(Call::MakeFolder { path }, || self.inner.make_folder(path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(Call::Rename { from, to }, || self.inner.rename(from, to))
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(Call::Link { from, to }, || self.inner.link(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.change(Call::Remove { path }, || self.inner.remove(path))
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.change(Call::RemoveFolder { path }, || self.inner.remove_folder(path))
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.change(Call::SyncFolder { path }, || self.inner.sync_folder(path))
+    }
+
+    fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
+        let call = Call::WriteAgain { path, bytes, at };
+        self.change(call, || self.inner.write_again(path, file, bytes, at))
+    }
+
+    fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
+        self.inner.writers_of(file)
+    }
+
+    fn process_start(&self, pid: u32) -> Option<String> {
+        self.inner.process_start(pid)
+    }
+
+    fn tells_process_starts(&self) -> bool {
+        self.inner.tells_process_starts()
+    }
+
+    fn tells_lock_holders(&self) -> bool {
+        self.inner.tells_lock_holders()
+    }
+
+    fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
+        self.inner.lock_holder(file)
+    }
+
+    fn pause(&self, time: Duration) {
+        self.hook.pause(self.inner.as_ref(), time);
+    }
+}
+
+#[derive(Debug)]
+struct HookedFile {
+    inner: Box<dyn DiskFile>,
+    disk: HookedDisk,
+    path: PathBuf,
+}
+
+impl DiskFile for HookedFile {
+    fn stat(&self) -> io::Result<Stat> {
+        self.disk.call(Call::FileStat { path: &self.path }, || self.inner.stat())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        let len = buffer.len();
+        let read = |len: usize| self.inner.read_at(buffer.get_mut(..len).unwrap_or_default(), at);
+        self.disk.moved(Call::Read { path: &self.path, at, len }, len, read)
+    }
+
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        let append = |len: usize| self.inner.append(bytes.get(..len).unwrap_or_default());
+        self.disk.moved(Call::Append { path: &self.path, bytes }, bytes.len(), append)
+    }
+
+    fn appended_to(&self) -> io::Result<u64> {
+        self.inner.appended_to()
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.disk.change(Call::Truncate { path: &self.path, len }, || self.inner.truncate(len))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.change(Call::Sync { path: &self.path }, || self.inner.sync())
+    }
+
+    fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
+        let call = Call::SetModeAndTime { path: &self.path };
+        self.disk.change(call, || self.inner.set_mode_and_time(mode, modified))
+    }
+
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        self.disk.call(Call::TryLock { path: &self.path }, || self.inner.try_lock(mode))
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        self.disk.call(Call::Unlock { path: &self.path }, || self.inner.unlock())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use boswell_store::disk::MemoryDisk;
+
+    use super::*;
+
+    /// Gives the verdicts of a list, one for each append.
+    #[derive(Debug)]
+    struct Script {
+        verdicts: Mutex<Vec<Verdict>>,
+        seen: Mutex<Vec<usize>>,
+    }
+
+    impl Hook for Script {
+        fn before(&self, call: &Call<'_>) -> Verdict {
+            let appends = matches!(call, Call::Append { .. });
+            appends.then(|| self.verdicts.lock().unwrap().remove(0)).unwrap_or(Verdict::Proceed)
+        }
+
+        fn after(&self, call: &Call<'_>, bytes: usize) {
+            if matches!(call, Call::Append { .. }) {
+                self.seen.lock().unwrap().push(bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn each_verdict_does_to_the_disk_what_it_says() {
+        let fault = || io::Error::other("fault");
+        let verdicts = vec![
+            Verdict::Proceed,
+            Verdict::Fail(fault()),
+            Verdict::FailAfter(fault()),
+            Verdict::Partial(1),
+            Verdict::PartialThenFail(2, fault()),
+        ];
+        let hook = Arc::new(Script { verdicts: Mutex::new(verdicts), seen: Mutex::default() });
+        let disk = HookedDisk::new(Arc::new(MemoryDisk::default()), hook.clone());
+        let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
+        let taken: Vec<Option<usize>> =
+            [b"abc", b"def", b"ghi", b"jkl", b"mno"].iter().map(|bytes| file.append(*bytes).ok()).collect();
+        assert_eq!(taken, [Some(3), None, None, Some(1), None]);
+        assert_eq!(*hook.seen.lock().unwrap(), [3, 1]);
+        let bytes = boswell_store::disk::durable::read(&disk, Path::new("f")).unwrap().unwrap();
+        assert_eq!(bytes, b"abcghijmn");
+    }
+}
