@@ -2,7 +2,8 @@
 //!
 //! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must notices nothing. The tally
 //! says for each path what was read, written and synced, so that a test can prove that only the tail of a log was read or
-//! that an append cost one sync. It never crashes and loses nothing: that is the business of [`crate::crash_disk`].
+//! that an append cost one sync. It can also fail one sync, chosen by its number. It never crashes and loses nothing: that
+//! is the business of [`crate::crash_disk`], which may be the disk inside.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -17,6 +18,9 @@ use crate::Rng;
 /// How often a read or append is interrupted, and how often it is short.
 const INTERRUPTED: f64 = 0.2;
 const SHORT: f64 = 0.5;
+
+/// What a dying disk answers, as the system numbers it.
+const EIO: i32 = 5;
 
 /// What went on at one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +51,11 @@ struct Shared {
     /// None: only count.
     rng: Option<Rng>,
     traffic: BTreeMap<PathBuf, Traffic>,
+    /// How many syncs, from now on, until one fails.
+    until_failure: Option<u64>,
+    failure: fn() -> io::Error,
+    /// The file or folder whose sync failed.
+    struck: Option<PathBuf>,
 }
 
 impl FaultDisk {
@@ -61,7 +70,44 @@ impl FaultDisk {
     }
 
     fn with(inner: Arc<dyn Disk>, rng: Option<Rng>) -> FaultDisk {
-        FaultDisk { inner, shared: Arc::new(Mutex::new(Shared { rng, traffic: BTreeMap::new() })) }
+        FaultDisk {
+            inner,
+            shared: Arc::new(Mutex::new(Shared {
+                rng,
+                traffic: BTreeMap::new(),
+                until_failure: None,
+                failure: || ErrorKind::Other.into(),
+                struck: None,
+            })),
+        }
+    }
+
+    /// Fails the `n`-th sync of a file or folder from now on, counted from 1, with EIO and without effect; only that one.
+    pub fn fail_sync(&self, n: u64) {
+        self.fail_sync_with(n, || io::Error::from_raw_os_error(EIO));
+    }
+
+    /// As [`fail_sync`](Self::fail_sync), with another error.
+    pub fn fail_sync_with(&self, n: u64, error: fn() -> io::Error) {
+        let mut shared = self.lock();
+        (shared.until_failure, shared.failure, shared.struck) = (Some(n), error, None);
+    }
+
+    /// The file or folder whose sync was made to fail; none if there were fewer syncs.
+    pub fn struck(&self) -> Option<PathBuf> {
+        self.lock().struck.clone()
+    }
+
+    fn sync_of(&self, path: &Path) -> io::Result<()> {
+        self.note(path, |traffic| traffic.syncs += 1);
+        let mut shared = self.lock();
+        let Some(left) = shared.until_failure else { return Ok(()) };
+        shared.until_failure = left.checked_sub(1).filter(|left| *left > 0);
+        if shared.until_failure.is_some() {
+            return Ok(());
+        }
+        shared.struck = Some(path.to_owned());
+        Err((shared.failure)())
     }
 
     /// What went on at a path.
@@ -160,7 +206,7 @@ impl Disk for FaultDisk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.note(path, |traffic| traffic.syncs += 1);
+        self.sync_of(path)?;
         self.inner.sync_folder(path)
     }
 
@@ -209,7 +255,7 @@ impl DiskFile for FaultFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.note(&self.path, |traffic| traffic.syncs += 1);
+        self.disk.sync_of(&self.path)?;
         self.inner.sync()
     }
 
@@ -259,6 +305,18 @@ mod tests {
         let taken: Vec<_> = (0..50).map(|_| file.append(b"0123456789").map_err(|error| error.kind())).collect();
         assert!(taken.contains(&Err(ErrorKind::Interrupted)));
         assert!(taken.contains(&Ok(10)) && taken.iter().any(|count| count.is_ok_and(|count| count < 10)));
+    }
+
+    #[test]
+    fn one_sync_fails_without_effect_and_is_named() {
+        let inner = CrashDisk::new(1);
+        let disk = FaultDisk::counting(Arc::new(inner.clone()));
+        for (n, struck) in [(1, Some("log")), (2, Some(".")), (3, None)] {
+            disk.fail_sync(n);
+            assert_eq!(append_lines(&disk, Path::new("log"), b"{}\n").is_ok(), struck.is_none());
+            assert_eq!(disk.struck(), struck.map(PathBuf::from));
+        }
+        assert_eq!(read(&disk, Path::new("log")).unwrap().unwrap(), b"{}\n", "what was not durable was cut off again");
     }
 
     #[test]
