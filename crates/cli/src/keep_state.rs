@@ -1,11 +1,14 @@
 //! `keep.json`: whether copies are kept, and what was installed for it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Chance, SystemChance};
+use boswell_store::locks::{Locks, OsLock};
+use boswell_store::{Chance, Owner, SystemChance, Wait};
 
 const NAME: &str = "keep.json";
 
@@ -95,6 +98,16 @@ impl KeepState {
 
     pub(crate) fn forget(home: &Path) -> Result<()> {
         let path = home.join(NAME);
-        RealDisk.remove(&path).map_err(|error| Error::io(path.display(), "remove", error))
+        RealDisk.remove(&path).map_err(|error| Error::io(path.display(), "remove", error))?;
+        // Else keeping is on again after a crash, and its triggers are gone.
+        durable::sync_parent(&RealDisk, &path)
+    }
+
+    /// Waits until no other process turns keeping on or off. The file is read, changed and written as a whole: without the lock
+    /// one of two processes would forget the trigger that the other one installed, and nobody could take it out again.
+    pub(crate) fn lock(home: &Path) -> Result<OsLock> {
+        let owner = Owner::this("boswell");
+        let locks = Locks::new(Arc::new(RealDisk), home.join("locks"), owner, Arc::new(SystemChance));
+        locks.exclusive("keep", Wait::For(Duration::from_secs(30)))
     }
 }

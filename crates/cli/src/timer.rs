@@ -51,7 +51,11 @@ pub(crate) fn remove(machine: &Machine, folder: &Path, out: &mut Output) -> Resu
     for name in [TIMER, SERVICE] {
         let path = folder.join(name);
         match RealDisk.remove(&path) {
-            Ok(()) => step(out, &format!("removed {}", path.display()))?,
+            Ok(()) => {
+                // Else the timer is back after a crash, and `keep.json` does not know of it.
+                durable::sync_parent(&RealDisk, &path)?;
+                step(out, &format!("removed {}", path.display()))?;
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path.display(), "remove", error)),
         }

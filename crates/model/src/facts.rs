@@ -27,6 +27,9 @@ pub struct Facts {
     pub error: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
+    /// Every tag that a record added (true) or removed (false), for dialects whose records say what changed. Only needed while
+    /// further records are folded in: `tags` is the outcome.
+    pub tag_states: BTreeMap<String, bool>,
     /// Free key and value pairs.
     pub metadata: BTreeMap<String, String>,
     /// When it began.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Planned, Step, StoreIntention};
+use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Plan, Planned, Step, StoreIntention};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::backend::{BackendFiles, FsBackend, lock_name};
@@ -155,6 +155,20 @@ impl Runner {
             store.refuse_to_move(&store.moved(&root, &planned)?)?;
             Ok(planned)
         })
+    }
+
+    /// Carries out a plan that is made once the locks are held, and so sees what other processes did before. The plan itself names no
+    /// locks.
+    pub fn run_with(
+        &self,
+        root: &Path,
+        session: &SessionRef,
+        reason: Reason,
+        locks: &[LockSpec],
+        plan: &dyn Fn() -> Result<Plan>,
+    ) -> Result<Operation> {
+        let carried = self.carry(root, session, reason, locks, &|| plan().map(Planned::of))?;
+        Ok(carried.operation)
     }
 
     /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of sessions, and no more locks than

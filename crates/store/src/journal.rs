@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::Result;
 use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, Result};
 
-use crate::disk::{Disk, durable};
+use crate::disk::{Disk, Open, durable};
 
 /// A line that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +61,26 @@ pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()>
         durable::make_folders(disk, folder)?;
     }
     durable::append_lines(disk, path, &text(lines))
+}
+
+/// Makes lines that can be read already durable. The caller holds the file's lock.
+///
+/// Syncing is not enough: after a sync that failed the system takes the bytes for written, and later syncs pass over them. So they
+/// are written once more where they are.
+pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> bool) -> Result<()> {
+    let fault = |error| Error::io(path.display(), "write again to", error);
+    let file = disk.open(path, Open::Append).map_err(fault)?;
+    let identity = file.stat().map_err(fault)?.identity;
+    let bytes = durable::read(disk, path)?.unwrap_or_default();
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if Raw::parse(line.trim_ascii()).is_ok_and(&is_it) {
+            disk.write_again(path, identity, line, at).map_err(fault)?;
+        }
+        at += line.len() as u64;
+    }
+    file.sync().map_err(fault)?;
+    durable::sync_parent(disk, path)
 }
 
 /// Values as lines.

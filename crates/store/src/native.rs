@@ -123,6 +123,18 @@ impl Store {
         self.annotator(id)?.append_with(draft, Expect::Any, Durability::Fsync)
     }
 
+    /// Adds tags to a session of boswell's own and removes others. Needs no lease.
+    ///
+    /// The entry says what changed, so that of several processes that tag a session at once none undoes what another did.
+    pub fn retag(&self, id: &str, add: &[String], remove: &[String]) -> Result<Receipt> {
+        let dialect = self.dialect().name();
+        if dialect != "boswell" {
+            return Err(unsupported(dialect, "be tagged in its own log", "carry out `Intention::Tags` with a runner"));
+        }
+        let session = self.session(id)?;
+        self.annotate(id, boswell_dialect::pi::retag(&session.facts().tags, add, remove))
+    }
+
     /// The session with that id, as it is now.
     pub fn session(&self, id: &str) -> Result<Session> {
         match self.find(id) {

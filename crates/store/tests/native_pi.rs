@@ -142,8 +142,9 @@ const ACTS: &[(&str, Act)] = &[
     }),
     ("tags and status", |store, writer| {
         talk(writer)?;
-        let tags = Json::object().with("tags", Json::Array(vec!["red".into(), "build".into()]));
-        store.annotate(&writer.reference().id, Draft::custom("boswell.tags", tags))?;
+        let whole = Json::object().with("tags", Json::Array(vec!["red".into()]));
+        store.annotate(&writer.reference().id, Draft::custom("boswell.tags", whole))?;
+        store.retag(&writer.reference().id, &["build".to_owned()], &["red".to_owned()])?;
         let status = Json::object().with("status", "error").with("error", "no network");
         store.annotate(&writer.reference().id, Draft::custom("boswell.status", status)).map(drop)
     }),

@@ -2,10 +2,11 @@
 //!
 //! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must notices nothing. The tally
 //! says for each path what was read, written and synced, so that a test can prove that only the tail of a log was read or
-//! that an append cost one sync. It never crashes and loses nothing: that is the business of [`crate::crash_disk`].
+//! that an append cost one sync. It can also fail one sync, chosen by its number. It never crashes and loses nothing: that
+//! is the task of [`crate::crash_disk`], which may be the disk inside.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +18,9 @@ use crate::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 /// How often a read or append is interrupted, and how often it is short.
 const INTERRUPTED: f64 = 0.2;
 const SHORT: f64 = 0.5;
+
+/// What a dying disk answers, as the system numbers it.
+const EIO: i32 = 5;
 
 /// What went on at one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +54,11 @@ struct Shared {
     /// None: only count.
     rng: Option<Rng>,
     traffic: BTreeMap<PathBuf, Traffic>,
+    /// How many syncs, from now on, until one fails.
+    until_failure: Option<u64>,
+    failure: fn() -> io::Error,
+    /// The file or folder whose sync failed.
+    struck: Option<PathBuf>,
 }
 
 impl FaultDisk {
@@ -64,8 +73,30 @@ impl FaultDisk {
     }
 
     fn with(inner: Arc<dyn Disk>, rng: Option<Rng>) -> FaultDisk {
-        let tally = Arc::new(Tally(Mutex::new(Shared { rng, traffic: BTreeMap::new() })));
+        let tally = Arc::new(Tally(Mutex::new(Shared {
+            rng,
+            traffic: BTreeMap::new(),
+            until_failure: None,
+            failure: || ErrorKind::Other.into(),
+            struck: None,
+        })));
         FaultDisk { disk: HookedDisk::new(inner, tally.clone()), tally }
+    }
+
+    /// Fails the `n`-th sync of a file or folder from now on, counted from 1, with EIO and without effect; only that one.
+    pub fn fail_sync(&self, n: u64) {
+        self.fail_sync_with(n, || io::Error::from_raw_os_error(EIO));
+    }
+
+    /// As [`fail_sync`](Self::fail_sync), with another error.
+    pub fn fail_sync_with(&self, n: u64, error: fn() -> io::Error) {
+        let mut shared = self.lock();
+        (shared.until_failure, shared.failure, shared.struck) = (Some(n), error, None);
+    }
+
+    /// The file or folder whose sync was made to fail; none if there were fewer syncs.
+    pub fn struck(&self) -> Option<PathBuf> {
+        self.lock().struck.clone()
     }
 
     /// The disk itself.
@@ -114,6 +145,18 @@ impl Tally {
         note(self.lock().traffic.entry(path.to_owned()).or_default());
     }
 
+    fn sync_of(&self, path: &Path) -> Verdict {
+        self.note(path, |traffic| traffic.syncs += 1);
+        let mut shared = self.lock();
+        let Some(left) = shared.until_failure else { return Verdict::Proceed };
+        shared.until_failure = left.checked_sub(1).filter(|left| *left > 0);
+        if shared.until_failure.is_some() {
+            return Verdict::Proceed;
+        }
+        shared.struck = Some(path.to_owned());
+        Verdict::Fail((shared.failure)())
+    }
+
     /// How many of `len` bytes a call handles.
     fn portion(&self, len: usize) -> Verdict {
         let mut shared = self.lock();
@@ -130,6 +173,7 @@ impl Hook for Tally {
         match call {
             Call::Read { len, .. } => self.portion(*len),
             Call::Append { bytes, .. } => self.portion(bytes.len()),
+            Call::Sync { path } | Call::SyncFolder { path } => self.sync_of(path),
             _ => Verdict::Proceed,
         }
     }
@@ -149,8 +193,7 @@ impl Hook for Tally {
                 traffic.read_from = traffic.read_from.into_iter().chain((bytes > 0).then_some(*at)).min();
             }
             Call::Append { .. } => traffic.written += bytes,
-            Call::Sync { .. } | Call::SyncFolder { .. } => traffic.syncs += 1,
-            Call::WriteAgain { .. } => {}
+            Call::Sync { .. } | Call::SyncFolder { .. } | Call::WriteAgain { .. } => {}
             _ => traffic.changes += u64::from(call.changes()),
         });
     }
@@ -191,6 +234,20 @@ mod tests {
         let taken: Vec<_> = (0..50).map(|_| file.append(b"0123456789").map_err(|error| error.kind())).collect();
         assert!(taken.contains(&Err(ErrorKind::Interrupted)));
         assert!(taken.contains(&Ok(10)) && taken.iter().any(|count| count.is_ok_and(|count| count < 10)));
+    }
+
+    #[test]
+    fn one_sync_fails_without_effect_and_is_named() {
+        let inner = CrashDisk::new(1);
+        let faulty = FaultDisk::counting(Arc::new(inner.clone()));
+        let disk = faulty.disk();
+        for (n, struck) in [(1, Some("log")), (2, Some(".")), (3, None)] {
+            faulty.fail_sync(n);
+            assert_eq!(append_lines(disk.as_ref(), Path::new("log"), b"{}\n").is_ok(), struck.is_none());
+            assert_eq!(faulty.struck(), struck.map(PathBuf::from));
+        }
+        let left = read(disk.as_ref(), Path::new("log")).unwrap().unwrap();
+        assert_eq!(left, b"{}\n", "what was not durable was cut off again");
     }
 
     #[test]

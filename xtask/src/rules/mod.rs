@@ -3,6 +3,7 @@
 //! They read the checkout as text, so they also see code that is switched off on this platform.
 
 mod conformance_page;
+mod ignored_syncs;
 mod layering;
 mod paths;
 mod seeds_page;

@@ -133,6 +133,7 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
             .because("only Claude Code is known to, and its folder is not there")
             .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`"));
     }
+    let lock = if dry_run { None } else { Some(KeepState::lock(machine.home()?)?) };
     let mut state = KeepState::load(machine.home()?)?.unwrap_or_else(|| KeepState::since(machine.now));
     for store in stores {
         if state.triggers.iter().any(|trigger| trigger.serves(store.root())) {
@@ -153,6 +154,8 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
         return Ok(());
     }
     state.save(machine.home()?)?;
+    // The first copies may take minutes, and have locks of their own.
+    drop(lock);
     keep_all(machine, out)
 }
 
@@ -211,7 +214,10 @@ fn command(machine: &Machine, store: &Store) -> Result<String> {
 fn off(machine: &Machine, out: &mut Output) -> Result<()> {
     machine.may_write()?;
     let home = machine.home()?;
-    let Some(mut state) = KeepState::load(home)? else {
+    // A first look without the lock, which would make a home where there is none.
+    let lock = KeepState::load(home)?.map(|_| KeepState::lock(home)).transpose()?;
+    let state = if lock.is_some() { KeepState::load(home)? } else { None };
+    let Some(mut state) = state else {
         if !machine.quiet {
             failure::say("keeping is off already");
         }

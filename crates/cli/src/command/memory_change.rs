@@ -34,9 +34,12 @@ pub(crate) fn run(machine: &Machine, folder: Option<PathBuf>, dialect: &str, act
             .hinting("name it with `--project DIR`"));
     };
     let place = Place::find(machine, &folder, dialect)?;
-    let (name, plan) = place.plan(action)?;
+    let name = place.page(action)?;
     let path = place.root.join(&place.folder).join(&name);
-    let operation = machine.runner()?.run(&place.root, &plan, &SessionRef::new(place.dialect, "*"), Reason::Before)?;
+    let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
+    // Planned under the locks: of two processes that add to a page at once, the second one sees what the first one wrote.
+    let plan = || place.plan(&name, action);
+    let operation = machine.runner()?.run_with(&place.root, &session, Reason::Before, locks, &plan)?;
     let bytes = durable::read(&RealDisk, &path)?.map(|bytes| bytes.len());
     let mut out = Output::paged(machine);
     if out.json {
@@ -102,20 +105,26 @@ impl Place {
         Ok(())
     }
 
-    /// The page that is meant, and what has to happen.
-    fn plan(&self, action: &Action<'_>) -> Result<(String, Plan)> {
-        let (word, name) = match action {
-            Action::Add(name, _) => ("add to", name),
-            Action::Edit(name, _) => ("edit", name),
-            Action::Remove(name) => ("remove", name),
-            _ => return Err(Error::new(ErrorKind::Internal, "reading is no change")),
+    /// File name of the page that is meant.
+    fn page(&self, action: &Action<'_>) -> Result<String> {
+        let (Action::Add(name, _) | Action::Edit(name, _) | Action::Remove(name)) = action else {
+            return Err(Error::new(ErrorKind::Internal, "reading changes no page"));
         };
         let name = if name.ends_with(".md") { (*name).to_owned() } else { format!("{name}.md") };
         memory::checked_name(&name)?;
+        Ok(name)
+    }
+
+    /// What has to happen to a page.
+    fn plan(&self, name: &str, action: &Action<'_>) -> Result<Plan> {
+        let word = match action {
+            Action::Add(..) => "add to",
+            Action::Edit(..) => "edit",
+            _ => "remove",
+        };
         let key = format!("{}/{name}", self.folder);
         let before = durable::read(&RealDisk, &self.root.join(&key))?;
         let mut plan = Plan::new("memory", format!("{word} memory page {name} of {}", self.project));
-        plan.locks.extend(self.lock.clone());
         plan.preconditions.push(match &before {
             Some(bytes) => {
                 let was = Seen { sha256: Some(Digest::of(bytes).to_string()), ..Seen::default() };
@@ -127,8 +136,8 @@ impl Place {
         match (action, &before) {
             (Action::Add(_, text), Some(_)) => plan.steps.push(Step::append(&key, line(text))),
             (Action::Add(_, text) | Action::Edit(_, text), None) => {
-                plan.steps.push(Step::put(&key, self.new_page(&name, text)));
-                self.introduce(&name, text, &mut plan)?;
+                plan.steps.push(Step::put(&key, self.new_page(name, text)));
+                self.introduce(name, text, &mut plan)?;
             }
             (Action::Edit(_, text), Some(_)) => plan.steps.push(Step::put(&key, line(text))),
             (_, Some(_)) => plan.steps.push(Step::remove(&key)),
@@ -140,7 +149,7 @@ impl Place {
                 .hinting("see its pages with `boswell memory`"));
             }
         }
-        Ok((name, plan))
+        Ok(plan)
     }
 
     /// A page as its agent would write it: Claude Code's begin with a few words about themselves.

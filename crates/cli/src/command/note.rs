@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Body, Depth, Draft, Intention, Support};
+use boswell_dialect::{Body, Draft, Intention, Support};
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, Facts, Result, SessionRef};
-use boswell_store::{NoteKind, Resolved};
+use boswell_store::{NoteKind, Receipt, Resolved};
 
 use super::{change, receipt};
 use crate::machine::Machine;
@@ -18,19 +18,22 @@ pub(crate) fn annotate_or_note(
     intention: &Intention,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
-    say(machine, found, intention, None, notes)
+    let annotate = || draft_of(intention).map(|draft| found.store.annotate(&found.located.id, draft)).transpose();
+    say(machine, found, intention, None, &annotate, notes)
 }
 
-/// The same for what depends on what the session says already: a plan asks `anew` under its locks, so that of two who say
-/// something at once neither is forgotten.
+/// The same for a change that depends on what the session says already, so that of two processes that change it at once
+/// neither change is lost: a plan calls `anew` under its locks, and `annotate` appends what changed, not what came of it.
 pub(crate) fn annotate_or_note_anew(
     machine: &Machine,
     found: &Resolved,
     anew: &dyn Fn(&Facts) -> Intention,
+    annotate: &dyn Fn() -> Result<Receipt>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
-    let now = anew(found.store.read(&found.located, Depth::Facts)?.facts());
-    say(machine, found, &now, Some(anew), notes)
+    // Only its sort matters here: what it really is depends on facts that are read under the locks.
+    let like = anew(&Facts::default());
+    say(machine, found, &like, Some(anew), &|| annotate().map(Some), notes)
 }
 
 fn say(
@@ -38,6 +41,7 @@ fn say(
     found: &Resolved,
     intention: &Intention,
     anew: Option<&dyn Fn(&Facts) -> Intention>,
+    annotate: &dyn Fn() -> Result<Option<Receipt>>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let dialect = found.store.dialect();
@@ -49,12 +53,12 @@ fn say(
     let planned = has_plan.then(|| change::carry_out_anew(machine, found, intention, anew));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
     let planned = planned.filter(|done| !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported));
+    let native = if !has_plan && support == Support::Native { annotate()? } else { None };
     if let Some(done) = planned {
         let done = done?;
         outdate(machine, &reference, &notes)?;
         change::report(&done, &reference, &mut out)?;
-    } else if let (false, Support::Native, Some(draft)) = (has_plan, support, draft_of(intention)) {
-        let receipt = found.store.annotate(&found.located.id, draft)?;
+    } else if let Some(receipt) = native {
         receipt::print(&receipt, &mut out)?;
     } else {
         let mut kept = machine.notes()?;
@@ -101,7 +105,6 @@ fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result
 fn draft_of(intention: &Intention) -> Option<Draft> {
     Some(match intention {
         Intention::Title(title) => Draft::new(Body::Title(title.clone())),
-        Intention::Tags(tags) => Draft::custom("boswell.tags", Json::object().with("tags", tags.clone())),
         Intention::Label { entry, label } => Draft::new(Body::Label { target: entry.clone(), label: label.clone() }),
         Intention::Status { status, message } => Draft::custom(
             "boswell.status",

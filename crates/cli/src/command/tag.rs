@@ -61,5 +61,6 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
     };
     let added = add.iter().cloned().map(NoteKind::Tag);
     let notes = added.chain(remove.iter().cloned().map(NoteKind::Untag)).collect();
-    annotate_or_note_anew(machine, &found, &retagged, notes)
+    let annotate = || found.store.retag(&found.located.id, add, remove);
+    annotate_or_note_anew(machine, &found, &retagged, &annotate, notes)
 }

@@ -46,5 +46,6 @@ mod repair;
 mod silence;
 mod startup;
 mod streaming;
+mod together;
 mod tour;
 mod writing;

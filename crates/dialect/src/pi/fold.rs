@@ -5,6 +5,7 @@ use boswell_model::{EntryKind, Facts, Head, Instant, Names, Said, Usage};
 
 use super::Flavour;
 use super::head::version_of;
+use super::tags;
 use super::value::{filled, leading, model_name, pick};
 
 /// Gathers what a record says.
@@ -94,10 +95,7 @@ fn label(object: &Object<'_>, facts: &mut Facts) {
 fn own_state(object: &Object<'_>, facts: &mut Facts) {
     let Some(data) = object.get("data") else { return };
     match object.text("customType").as_deref() {
-        Some("boswell.tags") => {
-            let tags = data.get("tags");
-            facts.tags = tags.iter().flat_map(|t| t.items()).filter_map(|t| filled(Some(t))).collect();
-        }
+        Some(tags::WORD) => tags::fold(data, facts),
         Some("boswell.status") => {
             facts.status = filled(data.get("status"));
             facts.error = filled(data.get("error"));

@@ -32,12 +32,16 @@ impl Doubt {
 }
 
 /// Marks a log. Best effort: on a dead disk nothing more can be said.
+///
+/// The mark is not synced, and need not be: it warns of bytes that the running system shows and the disk does not have. After a
+/// crash of the machine what is read is what is on disk.
 pub(super) fn mark(disk: &dyn Disk, log: &Path, lock: &AppendLock) {
     let path = lock.doubt_path();
     match disk.link(log, &path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(_) => {
+            // Best effort as well: what fails here fails on a disk that the caller reports already.
             let _ = durable::append_lines(disk, &path, b"{\"type\":\"doubt\"}\n");
             // Nobody must go by names that do not show it.
             lock.forget(disk);
@@ -48,7 +52,8 @@ pub(super) fn mark(disk: &dyn Disk, log: &Path, lock: &AppendLock) {
 /// Whether a second name of a log would show: not every file system has them, or counts them.
 pub(super) fn would_show(disk: &dyn Disk, log: &Path, lock: &AppendLock) -> bool {
     let second = lock.trial_path();
-    // One who was killed here may have left it.
+    // One who was killed here may have left it. Neither removal is synced: what comes back after a crash is removed by the next
+    // trial, and by a purge, which syncs.
     let _ = disk.remove(&second);
     let links = || disk.stat(log).ok().flatten().map_or(0, |stat| stat.links);
     let shows = links() == 1 && disk.link(log, &second).is_ok() && links() == 2;

@@ -320,12 +320,10 @@ fn remember(disk: &dyn Disk, lock: &AppendLock, place: &Place, identity: (u64, u
 fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
     let mut at = path;
     loop {
-        let synced = durable::sync_parent(disk, at);
         if at == root {
-            // The folder above the store is somebody else's; where we may not read it, its names are not ours to sync.
-            return synced.or_else(|error| if error.kind() == ErrorKind::Denied { Ok(()) } else { Err(error) });
+            return durable::sync_above(disk, at);
         }
-        synced?;
+        durable::sync_parent(disk, at)?;
         match at.parent().filter(|parent| parent.starts_with(root)) {
             Some(parent) => at = parent,
             None => return Ok(()),

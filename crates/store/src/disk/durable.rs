@@ -33,8 +33,7 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
         }
     }
     for there in at.ancestors().take(SYNCED_AGAIN).filter(|there| there.parent().is_some()) {
-        // A folder that we may not open is not ours: it was there long before.
-        let _ = sync_parent(disk, there);
+        sync_above(disk, there)?;
     }
     for folder in missing.into_iter().rev() {
         match disk.make_folder(folder) {
@@ -117,6 +116,9 @@ pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays on a line of its own.
+///
+/// The caller holds a lock: nobody else appends meanwhile. Lines that could not be made durable are cut off again, so that
+/// nobody who reads the file next takes them for acknowledged.
 pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "append to", error);
     let file = match disk.open(path, Open::Append) {
@@ -132,10 +134,15 @@ pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
         bytes.push(b'\n');
     }
     bytes.extend_from_slice(lines);
-    append_all(file.as_ref(), &bytes).map_err(fault)?;
-    file.sync().map_err(fault)?;
+    let end = file.stat().map_err(fault)?.len;
+    let durable = append_all(file.as_ref(), &bytes).and_then(|()| file.sync()).map_err(fault);
     // Also when it was there: whoever made it may have died before its name was durable.
-    sync_parent(disk, path)
+    let durable = durable.and_then(|()| sync_parent(disk, path));
+    if durable.is_err() {
+        // Best effort, and not synced: a crash leaves the lines or not, and both are right for what was not acknowledged.
+        let _ = file.truncate(end);
+    }
+    durable
 }
 
 /// Whether a file is empty or its last byte is a newline.
@@ -178,8 +185,36 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Makes the name of a file durable.
 pub fn sync_parent(disk: &dyn Disk, path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = parent_of(path);
     disk.sync_folder(parent).map_err(|error| Error::io(parent.display(), "sync the folder", error))
+}
+
+/// As [`sync_parent`], for a folder that may not be ours: one above the home, or above an agent's store.
+///
+/// Where we may not open it, or its file system has no such thing as a sync of a folder (a read-only system image), the name
+/// was there before us and is not ours to make durable. Any other failure counts: the folder may have been made a
+/// moment ago by a process that died before it was durable, and what is acknowledged below it would go with it.
+pub fn sync_above(disk: &dyn Disk, path: &Path) -> Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    let parent = parent_of(path);
+    match disk.sync_folder(parent) {
+        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput) => {
+            Ok(())
+        }
+        synced => synced.map_err(|error| Error::io(parent.display(), "sync the folder", error)),
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// As [`sync_parent`], for a name that was removed; a folder that is gone as well has nothing to sync.
+pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
+    match sync_parent(disk, path) {
+        Err(error) if error.is_not_found() => Ok(()),
+        synced => synced,
+    }
 }
 
 /// A hidden name beside a file. `unique` keeps two writers apart.

@@ -170,9 +170,8 @@ impl Carrying<'_> {
         let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else { return Ok(()) };
         for line in log.split(|byte| *byte == b'\n').filter(|line| blobs::names_any(line)) {
             for id in blobs::references(line) {
-                if !ours.has(&id)?
-                    && let Ok(bytes) = theirs.get(&id)
-                {
+                // Also what is there: only `put` knows whether it is whole, and makes sure that its name is durable.
+                if let Ok(bytes) = theirs.get(&id) {
                     ours.put(&bytes)?;
                 }
             }
@@ -242,6 +241,7 @@ impl Carrying<'_> {
         let Some(files) = self.own.files() else { return };
         let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
+        // Nothing of it is synced: no log names these files, so whatever a crash brings back is a leftover.
         for path in &self.begun {
             let _ = disk.remove(path);
             folders.extend(path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.folder)));

@@ -91,7 +91,9 @@ impl Locks {
     /// Takes away the second names of a log: the mark of one in doubt, and what somebody who was killed left of a trial.
     pub(crate) fn remove_second_names(&self, name: &str) -> Result<()> {
         let names = second_names(&self.folder, name);
-        names.iter().try_for_each(|path| durable::remove_if_there(self.disk.as_ref(), path))
+        names.iter().try_for_each(|path| durable::remove_if_there(self.disk.as_ref(), path))?;
+        // Each leads to the whole log: a name that comes back after a crash brings back what was purged.
+        names.first().map_or(Ok(()), |path| durable::sync_removal(self.disk.as_ref(), path))
     }
 
     fn take(&self, name: &str, mode: LockMode, wait: Wait) -> Result<OsLock> {

@@ -115,8 +115,12 @@ impl Memories {
     pub fn remove(&self, project: &str, name: &str) -> Result<Changed> {
         self.change(project, name, |before| match before {
             Some(_) => Ok(None),
-            None => Err(Error::new(ErrorKind::NotFound, format!("memory of `{project}` has no page `{name}`"))
-                .hinting("see its pages with `boswell memory`")),
+            // An earlier attempt may have removed it and failed to sync that: it would be back after a crash.
+            None => durable::sync_removal(self.disk.as_ref(), &self.folder(project).join(name)).and(Err(Error::new(
+                ErrorKind::NotFound,
+                format!("memory of `{project}` has no page `{name}`"),
+            )
+            .hinting("see its pages with `boswell memory`"))),
         })
     }
 

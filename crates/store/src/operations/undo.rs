@@ -35,6 +35,7 @@ impl Runner {
     pub(super) fn undo_deletion(&self, op: &Operation) -> Result<Restored> {
         let mut renewed = 0;
         let operation = self.operate(&taking_back(op), || {
+            self.refuse_undone(&op.id)?;
             let mut lowered = Undoing::new(self, op)?.lower(Newer::Refuse)?;
             renewed = self.sweep(&op.root, &op.session).renew(&mut lowered.changes);
             Ok(lowered)
@@ -43,11 +44,20 @@ impl Runner {
     }
 
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
-        let (op, undone) = self.find(id)?;
-        if undone {
-            return Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already")));
+        let op = self.refuse_undone(id)?;
+        self.operate(&taking_back(&op), || {
+            // Once more: another process may have been faster while we waited for the lock.
+            self.refuse_undone(id)?;
+            Undoing::new(self, &op)?.lower(newer)
+        })
+    }
+
+    fn refuse_undone(&self, id: &str) -> Result<Operation> {
+        match self.find(id)? {
+            (op, false) => Ok(op),
+            _ => Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already"))
+                .hinting("see what can be taken back with `boswell ops`")),
         }
-        self.operate(&taking_back(&op), || Undoing::new(self, &op)?.lower(newer))
     }
 }
 

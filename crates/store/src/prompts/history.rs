@@ -127,7 +127,7 @@ impl Prompts {
         }
         bytes.extend_from_slice(&line);
         bytes.push(b'\n');
-        // One call for the whole line: lines of several processes do not mix.
+        // One call for the whole line: lines of several processes do not mix. Not synced, as the module says: the session has it.
         durable::append_all(file.as_ref(), &bytes).map_err(fault)
     }
 
@@ -141,8 +141,10 @@ impl Prompts {
         }
     }
 
+    /// None where the lock is held or cannot be had, for whatever reason: the history does without.
     fn try_lock(&self) -> Option<Box<dyn DiskFile>> {
         let folder = self.home.join("locks");
+        // A lock need not be durable: it ends with its process.
         durable::make_folders(self.disk.as_ref(), &folder).ok()?;
         let file = self.disk.open(&folder.join("prompts.lock"), Open::Lock).ok()?;
         file.try_lock(LockMode::Exclusive).ok()?.then_some(file)

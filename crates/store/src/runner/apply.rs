@@ -117,6 +117,7 @@ impl Hands<'_> {
         let renamed = written
             .and_then(|()| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "replace", error)));
         if let Err(error) = renamed {
+            // What stays of it is swept when the operation is settled.
             let _ = self.disk.remove(&temp);
             return Err(error);
         }

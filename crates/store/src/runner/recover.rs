@@ -101,6 +101,7 @@ impl Runner {
 
     fn settle(&self, op: &Operation) -> Result<Outcome> {
         if self.is_recorded(&op.id)? {
+            self.renew_record(&op.id)?;
             self.forget(&op.id)?;
             return Ok(Outcome::Forward);
         }
@@ -292,7 +293,16 @@ impl Runner {
         Ok(loaded.items.iter().any(|recorded| recorded == id))
     }
 
-    /// Removes the intent, and then what was staged for it.
+    /// Makes the line of an operation durable once more. Whoever wrote it still had its intent: it was killed, or its sync failed,
+    /// and then the line can be read and is not on disk.
+    fn renew_record(&self, id: &str) -> Result<()> {
+        let is_it = |raw: Raw<'_>| raw.get("op").is_some_and(|op| op.is(id));
+        let _lock = self.locks.exclusive("ops", self.wait)?;
+        journal::renew(self.disk.as_ref(), &self.home.join("ops.jsonl"), is_it)
+    }
+
+    /// Removes the intent, and then what was staged for it. That is not synced: what a crash brings back is swept by the next
+    /// operation.
     pub(super) fn forget(&self, id: &str) -> Result<()> {
         let path = self.intent_path(id);
         durable::remove_if_there(self.disk.as_ref(), &path)?;

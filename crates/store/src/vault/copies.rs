@@ -87,11 +87,8 @@ impl Vault {
 
     fn save_object(&self, record: &VaultRecord, from: Copied<'_>) -> Result<()> {
         let path = self.object(record.sha256);
-        if self.has(record.sha256)? {
+        if self.is_durable(record.sha256, &path)? {
             return Ok(());
-        }
-        if let Some(folder) = path.parent() {
-            durable::make_folders(self.disk.as_ref(), folder)?;
         }
         let temp = durable::temp_beside(&path, &self.chance.hex16());
         let written = match from {
@@ -110,6 +107,7 @@ impl Vault {
             self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error))
         });
         if let Err(error) = written {
+            // What stays of it is removed with the next copies that nobody speaks of.
             let _ = self.disk.remove(&temp);
             return Err(error);
         }
@@ -120,21 +118,33 @@ impl Vault {
     pub(super) fn save_piece(&self, bytes: &[u8]) -> Result<Digest> {
         let sha256 = Digest::of(bytes);
         let path = self.object(sha256);
-        if self.has(sha256)? {
+        if self.is_durable(sha256, &path)? {
             return Ok(sha256);
-        }
-        if let Some(folder) = path.parent() {
-            durable::make_folders(self.disk.as_ref(), folder)?;
         }
         let temp = durable::temp_beside(&path, &self.chance.hex16());
         let written = object::pack_bytes(self.disk.as_ref(), bytes, &temp)
             .and_then(|_| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error)));
         if let Err(error) = written {
+            // What stays of it is removed with the next copies that nobody speaks of.
             let _ = self.disk.remove(&temp);
             return Err(error);
         }
         durable::sync_parent(self.disk.as_ref(), &path)?;
         Ok(sha256)
+    }
+
+    /// Whether there is a copy of this content, durable under its name; else its folder is ready for one.
+    fn is_durable(&self, sha256: Digest, path: &Path) -> Result<bool> {
+        if let Some(folder) = path.parent() {
+            durable::make_folders(self.disk.as_ref(), folder)?;
+        }
+        if !self.has(sha256)? {
+            return Ok(false);
+        }
+        // Its content was synced before it got this name. Whoever gave it the name may have failed to sync that, or died
+        // before: the record that is about to speak of it must not survive alone.
+        durable::sync_parent(self.disk.as_ref(), path)?;
+        Ok(true)
     }
 
     /// Whether there is a copy of this content.

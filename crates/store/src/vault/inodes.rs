@@ -99,8 +99,10 @@ impl Vault {
         }
         match self.disk.link(path, &to) {
             Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
-            // A crash came between this and the change that it was made for.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(true),
+            // A crash came between this and the change that it was made for, perhaps before the name was durable.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                durable::sync_parent(self.disk.as_ref(), &to).map(|()| true)
+            }
             // Another device, a file system without links: the copy is enough for everything but late lines.
             Err(_) => Ok(false),
         }

@@ -108,6 +108,10 @@ impl Vault {
         let mut removed = self.remove_all(&|record| record.session == *session)?;
         removed.records += kept;
         self.prove(gone.iter().map(|record| record.sha256).chain(pieces))?;
+        // Staged bytes and old logs lost their names without a sync of their own, here or in an attempt that failed.
+        for folder in ["ops", "vault"] {
+            durable::sync_removal(self.disk.as_ref(), &self.home.join(folder).join("gone"))?;
+        }
         Ok(removed)
     }
 
@@ -188,7 +192,11 @@ impl Vault {
 
     fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
         let fault = |error| Error::io(path.display(), "remove", error);
-        let Some(stat) = self.disk.stat(path).map_err(fault)? else { return Ok(None) };
+        let Some(stat) = self.disk.stat(path).map_err(fault)? else {
+            // An earlier attempt may have removed it and failed to sync that: it would be back after a crash.
+            durable::sync_removal(self.disk.as_ref(), path)?;
+            return Ok(None);
+        };
         self.disk.remove(path).map_err(fault)?;
         durable::sync_parent(self.disk.as_ref(), path)?;
         Ok(Some(stat.len))
