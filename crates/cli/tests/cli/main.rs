@@ -47,4 +47,5 @@ mod silence;
 mod startup;
 mod streaming;
 mod tour;
+mod undo;
 mod writing;
