@@ -17,7 +17,7 @@ use boswell_store::{
 };
 
 use crate::args::{Color, Global};
-use crate::config::Config;
+use crate::config::{AddedStore, Config, expanded};
 use crate::library::{Create, Library};
 use crate::noted::Noted;
 
@@ -49,22 +49,7 @@ impl Machine {
         let env = environment()?;
         let config = Config::load(&env)?;
         let home = home(global, &env);
-        let mut stores = Stores::default();
-        let mut named_stores = global.stores.clone();
-        if global.stores.is_empty() {
-            stores = Stores::discover(&env, home.as_deref().unwrap_or(Path::new(".boswell")));
-            named_stores = config.words("stores");
-        }
-        for named in &named_stores {
-            let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-                return Err(Error::new(
-                    ErrorKind::Invalid,
-                    format!("`--store {}` names no place", named.escape_debug()),
-                )
-                .hinting("write `--store claude=/path/to/.claude`"));
-            };
-            stores.add(dialect, path)?;
-        }
+        let mut stores = all_stores(global, &env, &config, home.as_deref())?;
         if let Some(home) = &home {
             let runner = Runner::new(Arc::new(RealDisk), home, Arc::new(SystemChance), Owner::this("boswell"));
             // A record of operations that cannot be read is told by `ops`; everything else can do without.
@@ -279,6 +264,31 @@ impl Machine {
             let _ = breadcrumb::write(&RealDisk, &home.join("terminal-sessions"), &terminal, cwd, &path, &unique);
         }
     }
+}
+
+/// The stores that were named on the command line; else those that are found, and those that the settings add.
+fn all_stores(global: &Global, env: &Environment, config: &Config, home: Option<&Path>) -> Result<Stores> {
+    let added = config.stores();
+    if global.stores.is_empty() {
+        let mut stores = Stores::discover(env, home.unwrap_or(Path::new(".boswell")));
+        for it in &added {
+            stores.add_labelled(&it.dialect, expanded(&it.path, env), it.label.as_deref())?;
+        }
+        return Ok(stores);
+    }
+    let mut stores = Stores::default();
+    for named in &global.stores {
+        let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+            return Err(Error::new(ErrorKind::Invalid, format!("`--store {}` names no place", named.escape_debug()))
+                .hinting("write `--store claude=/path/to/.claude`"));
+        };
+        stores.add(dialect, path)?;
+        let is_it = |it: &&AddedStore| it.dialect == dialect && expanded(&it.path, env) == env.cwd.join(path);
+        if let Some(label) = added.iter().find(is_it).and_then(|it| it.label.as_deref()) {
+            stores.add_labelled(dialect, PathBuf::from(path), Some(label))?;
+        }
+    }
+    Ok(stores)
 }
 
 /// Dialects whose agents note which session a terminal was used for.

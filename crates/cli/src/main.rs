@@ -17,6 +17,7 @@ mod machine;
 mod noted;
 mod output;
 mod pager;
+mod profiles;
 mod progress;
 mod shape;
 mod shelf;

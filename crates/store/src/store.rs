@@ -30,6 +30,8 @@ pub struct Store {
     home: Option<PathBuf>,
     /// The session whose archived files these are, if they are.
     archived: Option<String>,
+    /// What the user calls it, to tell it from another store of the same agent.
+    label: Option<String>,
 }
 
 /// What a store needs for writing.
@@ -70,6 +72,7 @@ impl Store {
             at_work: Arc::default(),
             home: None,
             archived: None,
+            label: None,
         }
     }
 
@@ -83,6 +86,7 @@ impl Store {
             at_work: Arc::default(),
             home: None,
             archived: None,
+            label: None,
         }
     }
 
@@ -137,6 +141,18 @@ impl Store {
         self.writing.as_ref().ok_or_else(|| {
             Error::new(ErrorKind::Denied, format!("the store `{}` was opened for reading only", self.root.display()))
         })
+    }
+
+    /// Gives it the name by which the user tells it from another store of the same agent.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Store {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// What the user calls it.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
     }
 
     /// Its dialect.

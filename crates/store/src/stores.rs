@@ -9,6 +9,7 @@ use boswell_model::json::{Object, Raw, Scanned, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
+use crate::resolve::same_folder;
 use crate::{Session, Store, Summary};
 
 /// How much of a file is read to find out whether it is one document.
@@ -76,6 +77,23 @@ impl Stores {
         let exists = is_folder(&root);
         self.places.push(Place { dialect: dialect.name(), root: root.clone(), exists });
         self.stores.push(Store::in_folder(dialect, root));
+        Ok(())
+    }
+
+    /// Adds a store that the settings name, with what the user calls it. One that was found already only gets its name.
+    pub fn add_labelled(&mut self, dialect: &str, root: PathBuf, label: Option<&str>) -> Result<()> {
+        let is_it = |store: &Store| store.dialect().name() == dialect && same_folder(store.root(), &root);
+        let known = self.stores.iter().position(is_it);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                self.add(dialect, root)?;
+                self.stores.len() - 1
+            }
+        };
+        if let (Some(store), Some(label)) = (self.stores.get_mut(place), label) {
+            *store = store.clone().labelled(label);
+        }
         Ok(())
     }
 
