@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
@@ -31,6 +32,7 @@ enum Kind {
     /// A span of time such as `30d`, or `never`.
     Span,
     Words,
+    Globs,
     Stores,
     Table,
 }
@@ -58,6 +60,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "",
         "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
         Kind::Stores,
+    ),
+    setting(
+        "exclude",
+        "",
+        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
+        Kind::Globs,
     ),
     setting("read_only", "false", "write nothing outside boswell's own folder", Kind::Bool),
     setting("idle", "1h", "how long a session of ours is idle before it is shown as paused", Kind::Span),
@@ -102,7 +110,7 @@ impl Config {
         }
     }
 
-    fn parse(path: PathBuf, text: &str) -> Result<Config> {
+    pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Config> {
         let wrong = |why: String| {
             Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
                 .because(why)
@@ -150,6 +158,17 @@ impl Config {
             (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
             (Kind::Span, Value::String(text)) => text == "never" || when::span(text).is_ok(),
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
+            (Kind::Globs, Value::Array(items)) => {
+                let fits = |item: &Value| match item.as_str() {
+                    // Whether there is a home is not known here; what a pattern means with one can be checked with any.
+                    Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
+                        .map(drop)
+                        .map_err(|error| format!("{error}: {}", error.reason().unwrap_or_default())),
+                    None => Err("it is not a text".to_owned()),
+                };
+                let wrong = |at: usize, why: String| (Some(at), format!("has an item that cannot be used: {why}"));
+                return items.iter().enumerate().try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
+            }
             (Kind::Stores, Value::Array(items)) => {
                 let wrong = |(item, why)| (Some(item), format!("has an item that cannot be used: {why}"));
                 return items
@@ -184,6 +203,12 @@ impl Config {
     pub(crate) fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items.into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    }
+
+    /// What says which projects are excluded; none if the file excludes nothing.
+    pub(crate) fn exclusion(&self, env: &Environment) -> Result<Option<Exclusion>> {
+        let patterns = self.words("exclude");
+        if patterns.is_empty() { Ok(None) } else { Exclusion::new(&patterns, env.home.as_deref()).map(Some) }
     }
 
     /// Stores to add to those that are found.
@@ -277,6 +302,7 @@ fn example(setting: &Setting) -> String {
         Kind::Bool => format!("{} = true", setting.key),
         Kind::Span => format!("{} = \"30d\"", setting.key),
         Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
+        Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
         Kind::Stores => format!("[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"", setting.key),
         Kind::Table => format!("[{}.\"name\"]", setting.key),
     }

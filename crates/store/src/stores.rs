@@ -1,6 +1,7 @@
 //! Every store of a machine at once.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use boswell_dialect::{
     Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name, recognise,
@@ -9,6 +10,7 @@ use boswell_model::json::{Object, Raw, Scanned, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
+use crate::exclusion::Exclusion;
 use crate::resolve::same_folder;
 use crate::{Session, Store, Summary};
 
@@ -104,6 +106,30 @@ impl Stores {
         self
     }
 
+    /// Leaves sessions of these projects out, also of what is archived.
+    #[must_use]
+    pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Stores {
+        for store in self.stores.iter_mut().chain(&mut self.archived) {
+            *store = store.clone().excluding(exclusion);
+        }
+        self
+    }
+
+    /// The same stores with nothing left out.
+    #[must_use]
+    pub fn whole(&self) -> Stores {
+        self.clone().excluding(None)
+    }
+
+    /// Sessions of excluded projects, which are listed nowhere. Stores that cannot be listed are passed over.
+    pub fn excluded(&self) -> Vec<Held> {
+        let of = |(store, it): (StoreId, &Store)| {
+            let hidden = it.excluded().unwrap_or_default();
+            hidden.into_iter().map(move |located| Held { store, located }).collect::<Vec<_>>()
+        };
+        self.iter_with_archived().flat_map(of).collect()
+    }
+
     /// Adds a store that is open already.
     pub fn add_store(&mut self, store: Store) {
         self.stores.push(store);
@@ -192,6 +218,8 @@ impl Stores {
 
     fn held_at(&self, path: &Path) -> Option<(Store, Located)> {
         for store in self.stores.iter().chain(&self.archived) {
+            // Whoever names the file of a session means that session, also one of an excluded project.
+            let store = &store.whole();
             let root = std::path::absolute(store.root()).ok()?;
             let Ok(below) = path.strip_prefix(&root) else { continue };
             let key = below.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>()?.join("/");

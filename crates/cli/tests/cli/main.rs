@@ -18,6 +18,7 @@ mod claude_writing;
 mod corpus;
 mod damage;
 mod demo;
+mod exclusion;
 mod export;
 mod front_stores;
 mod fronts;
