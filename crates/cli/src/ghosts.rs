@@ -19,6 +19,11 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
             known.extend(side.facts.id.as_ref().map(|id| SessionRef::new(&side.reference.dialect, id)));
         }
     }
+    // A session of an excluded project is not gone, and nothing is told of it.
+    for held in machine.stores.excluded() {
+        let dialect = machine.stores.get(held.store).map(|store| store.dialect().name());
+        known.extend(dialect.map(|dialect| SessionRef::new(dialect, &held.located.id)));
+    }
     let mut ghosts: BTreeMap<SessionRef, (StoreId, Facts)> = BTreeMap::new();
     if let Some(library) = Library::open(machine, Create::No)? {
         for ghost in library.catalog().ghosts()? {
@@ -44,6 +49,7 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
             facts.project = facts.project.take().or(asked.project);
         }
     }
+    ghosts.retain(|_, (_, facts)| machine.shows(facts.project.as_deref()));
     Ok(ghosts.into_iter().map(|(reference, (store, facts))| ghost(reference, store, facts)).collect())
 }
 

@@ -10,6 +10,7 @@ use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
 use crate::command::narrow::Side;
+use crate::excluded;
 use crate::machine::{Machine, until, workers};
 use crate::noted::Noted;
 
@@ -54,6 +55,9 @@ impl Library {
             Err(error) => (Catalog::in_memory()?, Some(error)),
         };
         let mut catalog = catalog;
+        if !catalog.is_in_memory() {
+            excluded::settle_or_warn(machine);
+        }
         let refreshed = catalog.refresh(&machine.stores, machine.now)?;
         unkept = unkept.or(refreshed.unwritten);
         let index = match &machine.home {
@@ -331,15 +335,21 @@ impl Library {
             let _ = sources.add_memory(store, entry);
         }
         if let Some((home, own)) = machine.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
-            own_memory(&Store::in_folder(own, home), &mut sources)?;
+            own_memory(machine, &Store::in_folder(own, home), &mut sources)?;
         }
         Ok(sources)
     }
 }
 
 /// Boswell's own pages of every project.
-fn own_memory(store: &Store, sources: &mut StoreSources) -> Result<()> {
+fn own_memory(machine: &Machine, store: &Store, sources: &mut StoreSources) -> Result<()> {
     for project in store.backend().list("memory")?.iter().filter(|info| info.is_folder()) {
+        if machine.exclusion.is_some() {
+            let folder = store.file(&format!("{}/.project", project.key), 64 << 10)?.unwrap_or_default();
+            if !machine.shows(Some(String::from_utf8_lossy(&folder).trim())) {
+                continue;
+            }
+        }
         for page in store.backend().list(&project.key)? {
             if page.is_file() && page.name().ends_with(".md") {
                 sources.add_text(store, &page, project.name().to_owned());

@@ -12,12 +12,12 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Chance, Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores, Summaries,
-    Summary, SystemChance,
+    Chance, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
+    Summaries, Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
-use crate::config::Config;
+use crate::config::{AddedStore, Config, expanded};
 use crate::library::{Create, Library};
 use crate::noted::Noted;
 
@@ -39,6 +39,8 @@ pub(crate) struct Machine {
     pub(crate) home: Option<PathBuf>,
     /// What the user set.
     pub(crate) config: Config,
+    /// Projects that are never shown, kept or indexed.
+    pub(crate) exclusion: Option<Arc<Exclusion>>,
     home_origin: &'static str,
     read_only: bool,
 }
@@ -49,27 +51,14 @@ impl Machine {
         let env = environment()?;
         let config = Config::load(&env)?;
         let home = home(global, &env);
-        let mut stores = Stores::default();
-        let mut named_stores = global.stores.clone();
-        if global.stores.is_empty() {
-            stores = Stores::discover(&env, home.as_deref().unwrap_or(Path::new(".boswell")));
-            named_stores = config.words("stores");
-        }
-        for named in &named_stores {
-            let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-                return Err(Error::new(
-                    ErrorKind::Invalid,
-                    format!("`--store {}` names no place", named.escape_debug()),
-                )
-                .hinting("write `--store claude=/path/to/.claude`"));
-            };
-            stores.add(dialect, path)?;
-        }
+        let mut stores = all_stores(global, &env, &config, home.as_deref())?;
         if let Some(home) = &home {
             let runner = Runner::new(Arc::new(RealDisk), home, Arc::new(SystemChance), Owner::this("boswell"));
             // A record of operations that cannot be read is told by `ops`; everything else can do without.
             stores = stores.with_home(home).with_archived(runner.archived().unwrap_or_default());
         }
+        let exclusion = config.exclusion(&env)?.map(Arc::new);
+        stores = stores.excluding(exclusion.as_ref());
         let terminal = std::io::stdout().is_terminal();
         let color = match (global.color, config.word("color")) {
             (Color::Always, _) | (Color::Auto, Some("always")) => true,
@@ -88,9 +77,15 @@ impl Machine {
             home_origin: if global.home.is_some() { "option or BOSWELL_HOME" } else { "built in" },
             read_only: global.read_only || config.is_on("read_only"),
             config,
+            exclusion,
             env,
             stores,
         })
+    }
+
+    /// Whether something about a project may be shown.
+    pub(crate) fn shows(&self, project: Option<&str>) -> bool {
+        !self.exclusion.as_ref().zip(project).is_some_and(|(exclusion, project)| exclusion.excludes(project))
     }
 
     /// Boswell's own folder. Commands that write need one.
@@ -236,7 +231,14 @@ impl Machine {
         {
             return Ok(found);
         }
-        self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref().map_or(otherwise, Side::Of))
+        let found = self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref().map_or(otherwise, Side::Of))?;
+        if self.exclusion.is_some() && !self.quiet && matches!(selector, Selector::Ref(..) | Selector::Path(_)) {
+            let project = found.store.summary(&found.located).ok().and_then(|summary| summary.facts.project);
+            if !self.shows(project.as_deref()) {
+                crate::failure::say("this session is of an excluded project; it is found because it was named in full");
+            }
+        }
+        Ok(found)
     }
 
     /// The session that this terminal was last used for in this folder.
@@ -258,6 +260,8 @@ impl Machine {
             if let Ok((store, located)) = self.stores.at_path(&path)
                 && below
                 && located.hidden.is_none()
+                && (self.exclusion.is_none()
+                    || self.shows(store.summary(&located).ok().and_then(|it| it.facts.project).as_deref()))
             {
                 return Some(Resolved { store, located });
             }
@@ -279,6 +283,31 @@ impl Machine {
             let _ = breadcrumb::write(&RealDisk, &home.join("terminal-sessions"), &terminal, cwd, &path, &unique);
         }
     }
+}
+
+/// The stores that were named on the command line; else those that are found, and those that the settings add.
+fn all_stores(global: &Global, env: &Environment, config: &Config, home: Option<&Path>) -> Result<Stores> {
+    let added = config.stores();
+    if global.stores.is_empty() {
+        let mut stores = Stores::discover(env, home.unwrap_or(Path::new(".boswell")));
+        for it in &added {
+            stores.add_labelled(&it.dialect, expanded(&it.path, env), it.label.as_deref())?;
+        }
+        return Ok(stores);
+    }
+    let mut stores = Stores::default();
+    for named in &global.stores {
+        let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+            return Err(Error::new(ErrorKind::Invalid, format!("`--store {}` names no place", named.escape_debug()))
+                .hinting("write `--store claude=/path/to/.claude`"));
+        };
+        stores.add(dialect, path)?;
+        let is_it = |it: &&AddedStore| it.dialect == dialect && expanded(&it.path, env) == env.cwd.join(path);
+        if let Some(label) = added.iter().find(is_it).and_then(|it| it.label.as_deref()) {
+            stores.add_labelled(dialect, PathBuf::from(path), Some(label))?;
+        }
+    }
+    Ok(stores)
 }
 
 /// Dialects whose agents note which session a terminal was used for.

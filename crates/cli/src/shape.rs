@@ -2,9 +2,11 @@
 
 use boswell_model::json::Json;
 use boswell_model::{Block, Flags, Framing, MediaSource, SessionRef, Slot, Usage, View};
-use boswell_store::{Conversation, Session, Store, Stores, Summary, drift};
+use boswell_store::{Conversation, Session, Store, Summary, drift};
 
+use crate::command::resume;
 use crate::fate::Fates;
+use crate::machine::Machine;
 
 /// The `session` shape of a summary.
 pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summary], resume: Option<Json>) -> Json {
@@ -24,6 +26,7 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("id", facts.id.as_deref().unwrap_or(&summary.reference.id))
         .with("agent", facts.agent.as_deref().or(store.map(|s| s.dialect().agent())))
         .with("dialect", summary.reference.dialect.as_str())
+        .with("store_label", store.and_then(Store::label))
         .with("name", crate::terminal::cut(&summary.name(), 50))
         .with("title", facts.title.as_deref())
         .with("title_source", facts.title_source.as_deref())
@@ -72,11 +75,13 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
 }
 
 /// The `session` shape of a conversation, with its other places.
-pub(crate) fn conversation(stores: &Stores, conversation: &Conversation, fates: &Fates) -> Json {
+pub(crate) fn conversation(machine: &Machine, conversation: &Conversation, fates: &Fates) -> Json {
+    let stores = &machine.stores;
     let (store, front) = &conversation.front;
     let linked: Vec<&Summary> = conversation.linked.iter().map(|(_, s)| s).collect();
-    let resume = crate::command::resume::command_for(stores, conversation)
-        .map(|command| Json::object().with("argv", command.argv).with("cwd", command.cwd));
+    let resume = resume::command_for(machine, conversation).map(|(command, env)| {
+        Json::object().with("argv", command.argv).with("cwd", command.cwd).with("env", resume::env_shape(&env))
+    });
     let shape = session(front, stores.get(*store), &linked, resume);
     let kept = stores.get(*store).and_then(|it| fates.is_kept(*store, it, &front.located));
     let expires = fates.expires(*store, &front.located).map(|time| time.to_rfc3339());

@@ -40,6 +40,19 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Roots where the agent would keep its sessions in this environment, most likely one first.
     fn places(&self, env: &Environment) -> Vec<PathBuf>;
 
+    /// The variables that make the agent use the store of a session, with their values; none where no variable chooses its
+    /// folder. `root` is the store's and `key` the session's below it: a root may lie deeper than the folder that the agent
+    /// asks for.
+    fn store_variables(&self, _root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        Vec::new()
+    }
+
+    /// The folder below a root that holds the agent's sessions. By it a second profile, such as `~/.claude-work`, is told
+    /// from a folder that only has a similar name.
+    fn sessions_folder(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Finds every session below a root from names and small index files, without reading logs.
     fn discover(&self, files: &dyn Files) -> Result<Found>;
 

@@ -50,5 +50,5 @@ pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
 pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
-pub use resuming::{AtWork, LinkKind, Permissions, ResumeCommand, SessionLink};
+pub use resuming::{AtWork, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
 pub use spoken::Spoken;

@@ -121,7 +121,7 @@ impl StoreSources {
     /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one, says which folders are not there.
     pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
         let files = match entry {
-            Some(entry) => store.dialect().memory(&entry.files(store))?,
+            Some(entry) => store.memory_in(&entry.files(store))?,
             None => store.memory()?,
         };
         for file in files {

@@ -36,9 +36,30 @@ impl Store {
         let chance = self.writing()?.chance.as_ref();
         let reach = self.dialect().plan_root(self.root(), intention);
         if reach == self.root() {
-            return self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance);
+            let mut planned = self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance)?;
+            if matches!(intention, StoreIntention::Index | StoreIntention::IndexWith { .. }) {
+                self.leave_excluded(&mut planned)?;
+            }
+            return Ok(planned);
         }
         self.dialect().plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
+    }
+
+    /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all projects share stays whole: its
+    /// agent needs every row.
+    fn leave_excluded(&self, planned: &mut Planned) -> Result<()> {
+        let folder = |located: &Located| located.key.as_deref()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let hidden: HashSet<String> = self.excluded()?.iter().filter_map(folder).collect();
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let shown: HashSet<String> = self.list()?.sessions.iter().filter_map(folder).collect();
+        let is_left = |key: &str| {
+            key.rsplit_once('/').is_some_and(|(folder, _)| hidden.contains(folder) && !shown.contains(folder))
+        };
+        planned.plan.steps.retain(|step| !step.keys().iter().any(|key| is_left(key)));
+        planned.plan.derived.retain(|key| !is_left(key));
+        Ok(())
     }
 
     pub(crate) fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
@@ -64,7 +85,7 @@ impl Store {
 
     /// The session again, as a listing finds it now.
     pub(crate) fn look_again(&self, located: &Located) -> Result<Located> {
-        let mut now = self.list()?.sessions.into_iter().filter(|it| it.id == located.id);
+        let mut now = self.whole().list()?.sessions.into_iter().filter(|it| it.id == located.id);
         let same_key = |it: &Located| it.key == located.key;
         let first = now.next();
         match first {
@@ -93,7 +114,7 @@ impl Store {
             let log = located.key.as_ref().map(|key| self.root().join(key));
             log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
         };
-        Ok(self.list()?.sessions.into_iter().filter(moves).collect())
+        Ok(self.whole().list()?.sessions.into_iter().filter(moves).collect())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::locks::{Abandoned, SystemLiveness, abandoned};
 use crate::runner::Runner;
 use crate::vault::Reason;
-use crate::{CarriedOut, Listing, Store, is_secret};
+use crate::{CarriedOut, Store, is_secret};
 
 /// A lock that nobody holds any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +91,10 @@ impl StaleLock {
 }
 
 impl Store {
-    /// What was left behind here, as far as a listing of the store tells.
-    pub fn leftovers(&self, listing: &Listing) -> Result<Leftovers> {
+    /// What was left behind here.
+    pub fn leftovers(&self) -> Result<Leftovers> {
+        // Files of an excluded session are not left behind.
+        let listing = self.whole().list()?;
         let files = BackendFiles(self.backend());
         let disk = self.disk();
         let mut found = Leftovers::default();
@@ -130,7 +132,7 @@ impl Store {
 
     /// What clearing the store would do. Takes no lock.
     pub fn plan_clearing(&self) -> Result<(Leftovers, Planned)> {
-        let found = self.leftovers(&self.list()?)?;
+        let found = self.leftovers()?;
         let mut plan = found.plan();
         plan.locks = self.locks_to_clear(&found);
         Ok((found, Planned::of(plan)))

@@ -190,7 +190,8 @@ impl Stores {
     /// A table of every session.
     pub fn link_table(&self) -> LinkTable {
         let mut by_ref = HashMap::new();
-        for held in self.held().0 {
+        // A transcript of an excluded project is there all the same.
+        for held in self.whole().held().0 {
             if let Some(store) = self.get(held.store) {
                 let name = (store.dialect().name().to_owned(), held.located.id.clone());
                 by_ref.entry(name).or_insert((held.store, held.located));

@@ -151,7 +151,7 @@ impl Store {
         if let Some(located) = self.find_by_birth(id)? {
             return Ok(located);
         }
-        self.list()?.sessions.into_iter().find(|located| located.id == id).ok_or_else(|| {
+        self.whole().list()?.sessions.into_iter().find(|located| located.id == id).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("there is no session `{}`", id.escape_debug()))
                 .hinting("see the sessions with `boswell list --hidden`")
         })

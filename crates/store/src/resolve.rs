@@ -6,7 +6,7 @@ use boswell_dialect::{Located, by_name};
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::links::{Conversation, join};
-use crate::{Store, StoreId, Stores, Summary};
+use crate::{Held, Store, StoreId, Stores, Summary};
 
 /// What a person typed for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,11 +104,21 @@ impl Stores {
     pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Side<'_>) -> Result<Resolved> {
         match selector {
             Selector::Path(path) => self.at_path(path).map(|(store, located)| Resolved { store, located }),
-            Selector::Ref(dialect, id) => self.by_prefix(id, Some(dialect), Side::Fuller),
+            Selector::Ref(dialect, id) => match self.by_prefix(id, Some(dialect), Side::Fuller) {
+                // A ref that is whole names a session of an excluded project too; the beginning of one does not.
+                Err(error) if error.is_not_found() => self.excluded_by_ref(dialect, id).ok_or(error),
+                found => found,
+            },
             Selector::Prefix(id) => self.by_prefix(id, None, side),
             Selector::Here => self.most_recent(Some(cwd), side),
             Selector::Last => self.most_recent(Some(cwd), side).or_else(|_| self.most_recent(None, side)),
         }
+    }
+
+    fn excluded_by_ref(&self, dialect: &str, id: &str) -> Option<Resolved> {
+        let of_dialect = |held: &Held| self.get(held.store).is_some_and(|store| store.dialect().name() == dialect);
+        let found = self.excluded().into_iter().find(|held| held.located.id == id && of_dialect(held))?;
+        Some(Resolved { store: self.get(found.store)?.whole(), located: found.located })
     }
 
     fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Side<'_>) -> Result<Resolved> {

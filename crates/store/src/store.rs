@@ -1,5 +1,6 @@
 //! A store: a dialect on a backend.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,6 +12,7 @@ use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
+use crate::exclusion::Exclusion;
 use crate::session::LookFor;
 use crate::{Session, Summary};
 
@@ -30,6 +32,10 @@ pub struct Store {
     home: Option<PathBuf>,
     /// The session whose archived files these are, if they are.
     archived: Option<String>,
+    /// What the user calls it, to tell it from another store of the same agent.
+    label: Option<String>,
+    /// Projects whose sessions are not shown.
+    exclusion: Option<Arc<Exclusion>>,
 }
 
 /// What a store needs for writing.
@@ -70,6 +76,8 @@ impl Store {
             at_work: Arc::default(),
             home: None,
             archived: None,
+            label: None,
+            exclusion: None,
         }
     }
 
@@ -83,6 +91,8 @@ impl Store {
             at_work: Arc::default(),
             home: None,
             archived: None,
+            label: None,
+            exclusion: None,
         }
     }
 
@@ -139,6 +149,18 @@ impl Store {
         })
     }
 
+    /// Gives it the name by which the user tells it from another store of the same agent.
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> Store {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// What the user calls it.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
     /// Its dialect.
     pub fn dialect(&self) -> &'static dyn Dialect {
         self.dialect
@@ -173,6 +195,8 @@ impl Store {
     }
 
     /// Finds every session from names and small index files, without reading logs.
+    ///
+    /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
     pub fn list(&self) -> Result<Listing> {
         let Found { sessions, problems } = self.discover(&BackendFiles(self.backend()))?;
         Ok(Listing { sessions, problems })
@@ -180,6 +204,21 @@ impl Store {
 
     /// The same, looking at the files of this store through other eyes.
     pub fn discover(&self, files: &dyn Files) -> Result<Found> {
+        let mut found = self.discover_whole(files)?;
+        if let Some(exclusion) = &self.exclusion {
+            exclusion.take_out(self, &mut found);
+        }
+        Ok(found)
+    }
+
+    /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
+    pub fn excluded(&self) -> Result<Vec<Located>> {
+        let Some(exclusion) = &self.exclusion else { return Ok(Vec::new()) };
+        let mut found = self.discover_whole(&BackendFiles(self.backend()))?;
+        Ok(exclusion.take_out(self, &mut found))
+    }
+
+    fn discover_whole(&self, files: &dyn Files) -> Result<Found> {
         let mut found = self.dialect.discover(files)?;
         if let Some(id) = &self.archived {
             // An index that was archived with a session speaks of others as well.
@@ -188,6 +227,20 @@ impl Store {
             found.problems.clear();
         }
         Ok(found)
+    }
+
+    /// Leaves sessions of these projects out of what is listed.
+    #[must_use]
+    pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Store {
+        self.exclusion = exclusion.cloned();
+        self
+    }
+
+    /// The same store with nothing left out: for what must see every session to be safe, and for a session that the user
+    /// named in full.
+    #[must_use]
+    pub fn whole(&self) -> Store {
+        Store { exclusion: None, ..self.clone() }
     }
 
     /// Says that these are the archived files of one session.
@@ -289,9 +342,26 @@ impl Store {
         }
     }
 
-    /// Memory files of every project.
+    /// Memory files of every project that is not excluded.
     pub fn memory(&self) -> Result<Vec<MemoryFile>> {
-        self.dialect.memory(&BackendFiles(self.backend()))
+        self.memory_in(&BackendFiles(self.backend()))
+    }
+
+    /// The same, looking at the files of this store through other eyes.
+    pub fn memory_in(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {
+        let mut memory = self.dialect.memory(files)?;
+        if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
+            memory.retain(|file| !exclusion.names_memory(&file.project_key));
+            // Memory is filed under a name that a path was turned into; which path, the sessions in that folder say.
+            let folders = |sessions: &[Located]| -> HashSet<String> {
+                let keys = sessions.iter().filter_map(|it| it.key.as_deref());
+                keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/"))).collect()
+            };
+            let (hidden, shown) = (folders(&self.excluded()?), folders(&self.list()?.sessions));
+            let is_in = |all: &HashSet<String>, key: &str| all.iter().any(|folder| key.starts_with(folder.as_str()));
+            memory.retain(|file| is_in(&shown, &file.key) || !is_in(&hidden, &file.key));
+        }
+        Ok(memory)
     }
 
     /// After how many days its agent deletes sessions that were not changed since; none if it never does.

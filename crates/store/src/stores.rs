@@ -1,6 +1,7 @@
 //! Every store of a machine at once.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use boswell_dialect::{
     Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name, recognise,
@@ -9,6 +10,8 @@ use boswell_model::json::{Object, Raw, Scanned, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
+use crate::exclusion::Exclusion;
+use crate::resolve::same_folder;
 use crate::{Session, Store, Summary};
 
 /// How much of a file is read to find out whether it is one document.
@@ -79,11 +82,52 @@ impl Stores {
         Ok(())
     }
 
+    /// Adds a store that the settings name, with what the user calls it. One that was found already only gets its name.
+    pub fn add_labelled(&mut self, dialect: &str, root: PathBuf, label: Option<&str>) -> Result<()> {
+        let is_it = |store: &Store| store.dialect().name() == dialect && same_folder(store.root(), &root);
+        let known = self.stores.iter().position(is_it);
+        let place = match known {
+            Some(place) => place,
+            None => {
+                self.add(dialect, root)?;
+                self.stores.len() - 1
+            }
+        };
+        if let (Some(store), Some(label)) = (self.stores.get_mut(place), label) {
+            *store = store.clone().labelled(label);
+        }
+        Ok(())
+    }
+
     /// Says where boswell's home is, in which it keeps what an agent's way of writing would lose.
     #[must_use]
     pub fn with_home(mut self, home: &Path) -> Stores {
         self.stores = self.stores.into_iter().map(|store| store.with_home(home)).collect();
         self
+    }
+
+    /// Leaves sessions of these projects out, also of what is archived.
+    #[must_use]
+    pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Stores {
+        for store in self.stores.iter_mut().chain(&mut self.archived) {
+            *store = store.clone().excluding(exclusion);
+        }
+        self
+    }
+
+    /// The same stores with nothing left out.
+    #[must_use]
+    pub fn whole(&self) -> Stores {
+        self.clone().excluding(None)
+    }
+
+    /// Sessions of excluded projects, which are listed nowhere. Stores that cannot be listed are passed over.
+    pub fn excluded(&self) -> Vec<Held> {
+        let of = |(store, it): (StoreId, &Store)| {
+            let hidden = it.excluded().unwrap_or_default();
+            hidden.into_iter().map(move |located| Held { store, located }).collect::<Vec<_>>()
+        };
+        self.iter_with_archived().flat_map(of).collect()
     }
 
     /// Adds a store that is open already.
@@ -174,6 +218,8 @@ impl Stores {
 
     fn held_at(&self, path: &Path) -> Option<(Store, Located)> {
         for store in self.stores.iter().chain(&self.archived) {
+            // Whoever names the file of a session means that session, also one of an excluded project.
+            let store = &store.whole();
             let root = std::path::absolute(store.root()).ok()?;
             let Ok(below) = path.strip_prefix(&root) else { continue };
             let key = below.iter().map(|part| part.to_str()).collect::<Option<Vec<_>>>()?.join("/");

@@ -57,7 +57,9 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     drop(progress);
     if args.sessions.is_empty() {
         for (_, store) in machine.stores.iter() {
-            if let Some(named) = blobs.of(store) {
+            // What an excluded session names is not known here.
+            let sees_all = machine.exclusion.is_none();
+            if let Some(named) = blobs.of(store).filter(|_| sees_all) {
                 tally.take(&StoreFindings::of_blobs(store, named), &mut out)?;
             }
         }
@@ -156,7 +158,8 @@ fn archived(machine: &Machine) -> Result<Vec<Store>> {
     }
     let is_known =
         |it: &Store| known.iter().any(|(_, store)| store.archived() == it.archived() && store.root() == it.root());
-    Ok(machine.reading_runner()?.archived()?.into_iter().filter(is_known).collect())
+    let archived = machine.reading_runner()?.archived()?.into_iter().filter(is_known);
+    Ok(archived.map(|store| store.excluding(machine.exclusion.as_ref())).collect())
 }
 
 fn named(machine: &Machine, sessions: &[String]) -> Result<Vec<(Store, Located)>> {

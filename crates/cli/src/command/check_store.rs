@@ -47,7 +47,7 @@ impl<'s> StoreFindings<'s> {
                 (problem.kind == ProblemKind::StaleIndex).then(|| format!("write the index anew with `{MEND_INDEX}`"));
             findings.add(key, problem.clone(), next);
         }
-        match store.leftovers(listing) {
+        match store.leftovers() {
             Ok(leftovers) => findings.leftovers(&leftovers),
             Err(error) => findings.unreadable(&error),
         }

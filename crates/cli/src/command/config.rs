@@ -1,12 +1,15 @@
 //! `config`: what is set, and where.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use boswell_model::Result;
 use boswell_model::json::Json;
 use clap::Args;
 
 use crate::config::SETTINGS;
+use crate::config_edit;
+use crate::excluded::Purge;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
@@ -16,16 +19,25 @@ use crate::terminal::{Style, fit, one_line};
 #[command(after_help = "Settings stand in one TOML file; BOSWELL_CONFIG names another one.
 
 Examples:
-  boswell config
-  boswell config --path")]
+  boswell config --path
+  boswell config --exclude ~/private    its sessions are not listed, searched, kept or exported any more")]
 pub(crate) struct ConfigArgs {
     /// Only say where the file is, or would be
     #[arg(long)]
     path: bool,
+    /// Exclude projects: a folder, `*` and `**` allowed (repeatable); what was derived of them is removed at once
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Exclude them no longer, by the same words (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
+    if !args.exclude.is_empty() || !args.include.is_empty() {
+        return exclude(machine, args);
+    }
     let mut out = Output::paged(machine);
     let place = machine.config.path.as_ref().map(|path| path.display().to_string());
     if args.path {
@@ -48,6 +60,28 @@ pub(crate) fn run(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
         print(&mut out, setting.key, &value, origin, setting.what)?;
     }
     out.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Changes what is excluded, and removes what was derived of it.
+fn exclude(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
+    let config = config_edit::exclude(machine, &args.exclude, &args.include)?;
+    let exclusion = config.exclusion(&machine.env)?.map(Arc::new);
+    let mut hidden = 0;
+    if let Some(exclusion) = &exclusion {
+        let stores = machine.stores.whole().excluding(Some(exclusion));
+        Purge { machine, exclusion, stores: &stores }.run(&config.words("exclude"))?;
+        hidden = stores.excluded().len();
+    }
+    let mut out = Output::paged(machine);
+    let place = config.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    for setting in SETTINGS.iter().filter(|setting| setting.key == "exclude") {
+        print(&mut out, setting.key, &config.shown(setting).0, &place, setting.what)?;
+    }
+    out.finish()?;
+    if !machine.quiet {
+        crate::failure::say(&format!("{hidden} sessions are excluded; what boswell had derived of them is removed"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -202,7 +202,8 @@ fn purge_copies(
     }
     let mut still = std::collections::BTreeSet::new();
     for (_, store) in machine.stores.iter().filter(|(_, store)| store.root() == found.store.root()) {
-        for located in store.list()?.sessions {
+        // An excluded session needs its blobs as any other does.
+        for located in store.whole().list()?.sessions {
             let session = store.read(&located, Depth::Heads)?;
             for slot in session.log().slots() {
                 still.extend(blobs::references(&session.entry(slot)?.bytes));

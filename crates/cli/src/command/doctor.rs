@@ -77,6 +77,8 @@ struct Report {
     locks: Vec<String>,
     unfinished: Vec<String>,
     troubles: Vec<String>,
+    /// Folders that look like second profiles: dialect and place.
+    profiles: Vec<(&'static str, String)>,
 }
 
 struct StoreReport {
@@ -102,7 +104,10 @@ impl Report {
             locks: Vec::new(),
             unfinished: Vec::new(),
             troubles: Vec::new(),
+            profiles: Vec::new(),
         };
+        let profiles = crate::profiles::others(&machine.env, &machine.stores);
+        report.profiles = profiles.iter().map(|it| (it.dialect, report.named(machine, &it.root))).collect();
         report.look_at_home(machine);
         report.look_at_settings(machine);
         for (_, store) in machine.stores.iter() {
@@ -197,6 +202,7 @@ impl Report {
             .with("locks", self.locks.clone())
             .with("unfinished", self.unfinished.clone())
             .with("troubles", self.troubles.clone())
+            .with("profiles", self.profiles.iter().map(profile_shape).collect::<Vec<_>>())
     }
 
     fn print(&self, out: &mut Output) -> Result<()> {
@@ -217,6 +223,15 @@ impl Report {
         if !self.troubles.is_empty() {
             out.line(&format!("{} {}", fit("troubles", 12), or_none(&self.troubles)))?;
         }
+        for (dialect, root) in &self.profiles {
+            let what = format!("{} looks like another profile and is not read", one_line(root));
+            out.line(&format!("{} {what}", fit("profile", 12)))?;
+            let add =
+                format!("to add it: [[stores]] dialect = \"{dialect}\", path = \"{}\", label = \"…\"", one_line(root));
+            out.line(
+                &out.paint(Style::Faint, &format!("             {add} in the settings (`boswell config --path`)")),
+            )?;
+        }
         Ok(())
     }
 }
@@ -233,6 +248,10 @@ impl StoreReport {
             .with("can", Json::Object(can))
             .with("problems", self.problems.iter().map(|word| Json::from(*word)).collect::<Vec<_>>())
     }
+}
+
+fn profile_shape((dialect, root): &(&'static str, String)) -> Json {
+    Json::object().with("dialect", *dialect).with("root", root)
 }
 
 /// The name of a lock says which session it is of: only its kind is told.

@@ -151,7 +151,7 @@ fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
 /// The session of boswell's own that came from a file of this content.
 fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     let mark = format!("\"sha256\":\"{sha256}\"");
-    for located in own.list()?.sessions {
+    for located in own.whole().list()?.sessions {
         let Some(key) = &located.key else { continue };
         let Ok(beginning) = own.backend().open(key).and_then(|log| log.read(0, BEGINNING)) else { continue };
         if String::from_utf8_lossy(&beginning).contains(&mark) {
@@ -202,6 +202,6 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
         backend.put(&key, whole, None);
     }
     let store = Store::on(dialect, Arc::new(backend), given.store.root());
-    let located = store.list()?.sessions.into_iter().find(|it| it.id == id);
+    let located = store.whole().list()?.sessions.into_iter().find(|it| it.id == id);
     located.map(|located| Some(Resolved { store, located })).ok_or_else(|| broken("the session is not in its files"))
 }

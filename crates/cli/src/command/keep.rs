@@ -18,7 +18,7 @@ use crate::keep_state::{KeepState, Trigger};
 use crate::machine::{Machine, program, until};
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::{failure, timer};
+use crate::{excluded, failure, timer};
 
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -87,6 +87,7 @@ fn keepable(machine: &Machine) -> Vec<&Store> {
 }
 
 fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() -> bool) -> Result<KeepRun> {
+    excluded::settle_or_warn(machine);
     let runner = machine.reading_runner()?;
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();
@@ -263,7 +264,8 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
         let sessions: Vec<_> =
             store.list()?.sessions.into_iter().filter(|it| it.owner.is_none() && it.size > 0).collect();
         let current = sessions.iter().filter(|located| kept.has(store, located)).count();
-        let gone = gone(&kept, store, &sessions);
+        // A session of an excluded project is not gone.
+        let gone = gone(&kept, store, &store.whole().list()?.sessions);
         let soon = fates.lost_soon(id, store, &sessions, machine.now);
         let trigger = state.as_ref().and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
         let works = trigger.map(|trigger| is_installed(trigger, store));

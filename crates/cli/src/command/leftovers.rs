@@ -7,6 +7,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Leftovers, Store};
 
 use super::change;
+use super::ops::way_back;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::one_line;
@@ -21,18 +22,20 @@ pub(crate) fn run(machine: &Machine, dialect: &str, apply: bool) -> Result<ExitC
         machine.may_write()?;
     }
     let mut out = Output::paged(machine);
-    let mut count = 0;
+    let (mut count, mut operations) = (0, Vec::new());
     for (_, store) in machine.stores.iter().filter(|(_, store)| store.dialect().name() == dialect) {
-        count += if apply { clear(machine, store, &mut out)? } else { show(machine, store, &mut out)? };
+        count +=
+            if apply { clear(machine, store, &mut operations, &mut out)? } else { show(machine, store, &mut out)? };
     }
     if count == 0 && !out.json {
         out.line("nothing is left behind")?;
     }
     out.finish()?;
     if count > 0 && !machine.quiet {
-        crate::failure::say(match apply {
-            true => "`boswell undo` puts the files back",
-            false => "`--apply` moves the files into the vault and breaks the locks",
+        crate::failure::say(&match (apply, operations.is_empty()) {
+            (true, false) => way_back(&operations),
+            (true, true) => "locks leave nothing that could be put back".to_owned(),
+            (false, _) => "`--apply` moves the files into the vault and breaks the locks".to_owned(),
         });
     }
     Ok(ExitCode::SUCCESS)
@@ -50,9 +53,10 @@ fn show(machine: &Machine, store: &Store, out: &mut Output) -> Result<usize> {
     Ok(found.orphans.len() + found.locks.len())
 }
 
-fn clear(machine: &Machine, store: &Store, out: &mut Output) -> Result<usize> {
+fn clear(machine: &Machine, store: &Store, operations: &mut Vec<String>, out: &mut Output) -> Result<usize> {
     let (found, done) = machine.runner()?.clear_leftovers(&machine.writable(store.clone())?)?;
     if !done.operation.files().is_empty() {
+        operations.push(done.operation.id.clone());
         let session = SessionRef::new(store.dialect().name(), "*");
         if out.json {
             change::report(&done, &session, out)?;

@@ -87,7 +87,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     if out.json {
         let fates = Fates::read(machine)?;
         for conversation in &page {
-            out.object(&shape::conversation(&machine.stores, conversation, &fates))?;
+            out.object(&shape::conversation(machine, conversation, &fates))?;
         }
         out.object(&page_line(&page, args.sort, total, more, machine.now))?;
     } else if page.is_empty() {
@@ -203,6 +203,9 @@ fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
     };
     for (_, other) in &conversation.linked {
         text = format!("{text}+{}", other.reference.dialect);
+    }
+    if let Some(label) = machine.stores.get(*store).and_then(|store| store.label()) {
+        text = format!("{text}@{label}");
     }
     one_line(&text)
 }

@@ -144,6 +144,9 @@ fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, o
     let (Some(home), Some(folder)) = (&machine.home, folder) else { return Ok(0) };
     let memories = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16());
     let project = folder.display().to_string();
+    if !machine.shows(Some(&project)) {
+        return Ok(0);
+    }
     let memory = memories.load(&project)?;
     let mut shown = 0;
     for Page { name, text, .. } in &memory.pages {

@@ -119,9 +119,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
-    if done.is_ok()
-        && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_)))
-    {
+    // `config` may have excluded a project since the settings of this machine were read.
+    let keeps_nothing = matches!(
+        args.command,
+        Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_) | Command::Config(_))
+    );
+    if done.is_ok() && !keeps_nothing {
         keep::afterwards(&machine);
     }
     done

@@ -130,6 +130,7 @@ fn own_memory(
     if !apply {
         return plan.to_string().lines().try_for_each(|line| whole_store::step(out, line));
     }
-    machine.runner()?.run(home, &plan, &SessionRef::new("boswell", "*"), Reason::Before)?;
+    let operation = machine.runner()?.run(home, &plan, &SessionRef::new("boswell", "*"), Reason::Before)?;
+    outcome.operations.push(operation.id);
     whole_store::step(out, &plan.title)
 }

@@ -57,9 +57,17 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
     let known: HashSet<(String, String)> =
         prompts.iter().filter_map(|p| Some((p.session.clone()?, p.text.trim().to_owned()))).collect();
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let hidden: HashSet<String> = machine
+        .stores
+        .excluded()
+        .iter()
+        .filter_map(|held| Some(format!("{}:{}", machine.stores.get(held.store)?.dialect().name(), held.located.id)))
+        .collect();
     let wanted = |prompt: &Prompt| {
         let lower = prompt.text.to_lowercase();
-        words.iter().all(|word| lower.contains(word.as_str()))
+        machine.shows(prompt.project.as_deref())
+            && !prompt.session.as_ref().is_some_and(|session| hidden.contains(session))
+            && words.iter().all(|word| lower.contains(word.as_str()))
             && filter.takes_time(prompt.at)
             && filter.takes_prompt(&prompt.agent, prompt.project.as_deref())
             && !prompt.session.as_ref().is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))

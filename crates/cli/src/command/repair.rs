@@ -84,7 +84,7 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let done = machine.runner()?.repair(&found.store, &found.located, &request)?;
-    if let Some((_, id)) = &done.fork {
+    if let Some(id) = &done.fork {
         let kind = NoteKind::RepairedAs(id.clone());
         machine.notes()?.add(&reference(&found), machine.now, kind)?;
     }
@@ -207,39 +207,36 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
 fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
     let session = reference(found);
     let mut out = Output::paged(machine);
-    let fork = done.fork.as_ref().map(|(operation, id)| (operation, SessionRef::new(&session.dialect, id)));
+    let fork = done.fork.as_ref().map(|id| SessionRef::new(&session.dialect, id));
     if out.json {
         for step in &done.steps {
             out.object(&step_shape(step, &session))?;
         }
-        for operation in done.in_place.iter().chain(fork.as_ref().map(|(operation, _)| *operation)) {
-            let made = fork.as_ref().filter(|(made, _)| made.id == operation.id).map(|(_, made)| made.to_string());
-            out.object(&op_shape(operation, &session, made))?;
+        if let Some(operation) = &done.operation {
+            out.object(&op_shape(operation, &session, fork.as_ref().map(SessionRef::to_string)))?;
         }
     } else {
         for step in &done.steps {
             step_line(step, &mut out)?;
         }
-        match &fork {
-            Some((_, made)) => out.line(&made.to_string())?,
-            None if done.in_place.is_some() => out.line(&session.to_string())?,
-            None => out.line("nothing to repair")?,
+        match (&fork, &done.operation) {
+            (Some(made), _) => out.line(&made.to_string())?,
+            (None, Some(_)) => out.line(&session.to_string())?,
+            (None, None) => out.line("nothing to repair")?,
         }
     }
     out.finish()?;
-    if !machine.quiet {
-        if let Some((operation, made)) = &fork {
-            crate::failure::say(&format!(
-                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {made}`, take it back with `boswell undo {}`",
-                short(operation)
-            ));
-        }
-        if let Some(operation) = &done.in_place {
-            crate::failure::say(&format!(
-                "the file was put in order; take that back with `boswell undo {}`",
-                short(operation)
-            ));
-        }
+    if let (Some(operation), false) = (&done.operation, machine.quiet) {
+        let what = match (&fork, done.in_place) {
+            (Some(made), true) => format!(
+                "the lines of {session} were put in order, and the repaired session is {made}. Resume that with `boswell resume {made}`"
+            ),
+            (Some(made), false) => format!(
+                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {made}`"
+            ),
+            (None, _) => "the file was put in order".to_owned(),
+        };
+        crate::failure::say(&format!("{what}; take it back with `boswell undo {}`", short(operation)));
     }
     Ok(ExitCode::SUCCESS)
 }

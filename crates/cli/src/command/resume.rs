@@ -1,18 +1,23 @@
 //! `resume`: the agent's own command, in the right folder.
 
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use boswell_dialect::myagents::resume_choice::Probe;
-use boswell_dialect::{Depth, Permissions, ResumeCommand, SessionLink};
+use boswell_dialect::{Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Selector, Side, Stores};
+use boswell_store::{Conversation, Resolved, Selector, Side, Store};
 use clap::Args;
 
 use super::list::last_active;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::transcript::{self, Transcript};
+
+/// A command, and what has to be in its environment.
+pub(crate) type Starting = (ResumeCommand, StoreEnvironment);
 
 /// Take a conversation up again with the agent's own command
 #[derive(Debug, Args)]
@@ -43,7 +48,7 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     machine.refuse_archived(&found.store)?;
     let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
-    let (found, command) = match command_of(machine, &found, permissions) {
+    let (found, (command, env)) = match command_of(machine, &found, permissions) {
         Err(error) if args.session == "@last" && error.kind() == ErrorKind::Unsupported => {
             let other = last_that_resumes(machine).ok_or(error)?;
             let command = command_of(machine, &other, permissions)?;
@@ -65,7 +70,8 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
                 .with("v", 1)
                 .with("type", "resume")
                 .with("argv", command.argv.clone())
-                .with("cwd", command.cwd.as_deref()),
+                .with("cwd", command.cwd.as_deref())
+                .with("env", env_shape(&env)),
         )?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -74,22 +80,50 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
         let words: Vec<String> = command.argv.iter().map(|word| quote(word)).collect();
         let cd = command.cwd.as_deref().map(|cwd| format!("cd {} && ", quote(cwd))).unwrap_or_default();
         let mut out = Output::paged(machine);
-        out.line(&format!("{cd}{}", words.join(" ")))?;
+        out.line(&format!("{cd}{}{}", assignments(&env), words.join(" ")))?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     let cwd = command.cwd.as_deref().map_or(machine.env.cwd.as_path(), std::path::Path::new);
     machine.note_terminal(&found, cwd);
-    start(&command)
+    start(&command, &env)
 }
 
-fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> Result<ResumeCommand> {
+/// What the agent of a session has to find in its environment to use the store that the session is in.
+pub(crate) fn environment_of(machine: &Machine, store: &Store, located: &Located) -> StoreEnvironment {
+    let same = |a: &Path, b: &Path| a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    store_environment(store.dialect(), &machine.env, (store.root(), located.key.as_deref()), &same)
+}
+
+/// As an object; `null` is for a variable that must not be set.
+pub(crate) fn env_shape(env: &StoreEnvironment) -> Json {
+    let value = |value: &Option<PathBuf>| Json::from(value.as_ref().map(|path| path.display().to_string()));
+    Json::Object(env.iter().map(|(name, path)| ((*name).to_owned(), value(path))).collect())
+}
+
+/// What stands before the command in a POSIX shell.
+fn assignments(env: &StoreEnvironment) -> String {
+    let unset = env.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| format!("-u {name} "));
+    let unset: String = unset.collect();
+    let set = env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let set: String = set.map(|(name, path)| format!("{name}={} ", quote(&path.display().to_string()))).collect();
+    if unset.is_empty() { set } else { format!("env {unset}{set}") }
+}
+
+fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> Result<Starting> {
     let session = found.store.read(&found.located, Depth::Facts)?;
     if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
-        return Ok(command);
+        return Ok((command, environment_of(machine, &found.store, &found.located)));
     }
-    if let Some(command) = session.dialect().resume_by(session.located(), &|link| probe(machine, link))? {
-        return Ok(command);
+    // The command is the engine's, so the store that counts is the one in which the engine's transcript was found.
+    let engine = RefCell::new(StoreEnvironment::new());
+    let look = |link: &SessionLink| {
+        let (found, env) = probe(machine, link);
+        *engine.borrow_mut() = env;
+        found
+    };
+    if let Some(command) = session.dialect().resume_by(session.located(), &look)? {
+        return Ok((command, engine.take()));
     }
     // A front program may leave it to the engine that keeps the transcript.
     for link in session.dialect().links(session.facts(), &found.located.id) {
@@ -98,7 +132,7 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
         let Ok(other) = other else { continue };
         let session = other.store.read(&other.located, Depth::Facts)?;
         if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
-            return Ok(command);
+            return Ok((command, environment_of(machine, &other.store, &other.located)));
         }
     }
     Err(Error::new(
@@ -112,14 +146,14 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     )))
 }
 
-/// Whether an engine's store holds a session. A store that is not there holds none.
-fn probe(machine: &Machine, link: &SessionLink) -> Probe {
+/// Whether an engine's store holds a session, and what leads the engine there. A store that is not there holds none.
+fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
     match machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller) {
-        Ok(other) if other.located.size > 0 => Probe::Found,
-        Ok(_) => Probe::Absent,
-        Err(error) if error.is_not_found() => Probe::Absent,
-        Err(_) => Probe::Failed,
+        Ok(other) if other.located.size > 0 => (Probe::Found, environment_of(machine, &other.store, &other.located)),
+        Ok(_) => (Probe::Absent, StoreEnvironment::new()),
+        Err(error) if error.is_not_found() => (Probe::Absent, StoreEnvironment::new()),
+        Err(_) => (Probe::Failed, StoreEnvironment::new()),
     }
 }
 
@@ -133,18 +167,23 @@ fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
     let (conversations, _) = machine.stores.conversations();
     let newest = conversations
         .into_iter()
-        .filter(|it| it.front.1.hidden().is_none() && command_for(&machine.stores, it).is_some())
+        .filter(|it| it.front.1.hidden().is_none() && command_for(machine, it).is_some())
         .max_by_key(|it| (here(it), last_active(it)))?;
     let (store, summary) = newest.front;
     Some(Resolved { store: machine.stores.get(store)?.clone(), located: summary.located })
 }
 
 /// The command for a conversation of a list: of its first side that has one.
-pub(crate) fn command_for(stores: &Stores, conversation: &Conversation) -> Option<ResumeCommand> {
+pub(crate) fn command_for(machine: &Machine, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
-        .filter_map(|(store, summary)| Some((stores.get(*store).filter(|it| it.archived().is_none())?, summary)))
-        .find_map(|(store, summary)| store.dialect().resume(&summary.facts, &summary.located))
+        .filter_map(|(store, summary)| {
+            Some((machine.stores.get(*store).filter(|it| it.archived().is_none())?, summary))
+        })
+        .find_map(|(store, summary)| {
+            let command = store.dialect().resume(&summary.facts, &summary.located)?;
+            Some((command, environment_of(machine, store, &summary.located)))
+        })
 }
 
 /// A word as a POSIX shell would need it; only for showing.
@@ -170,25 +209,31 @@ pub(crate) fn quote(word: &str) -> String {
 }
 
 #[cfg(unix)]
-fn start(command: &ResumeCommand) -> Result<ExitCode> {
+fn start(command: &ResumeCommand, env: &StoreEnvironment) -> Result<ExitCode> {
     use std::os::unix::process::CommandExt;
-    let mut process = prepared(command)?;
+    let mut process = prepared(command, env)?;
     let error = process.exec();
     Err(not_started(command, error))
 }
 
 #[cfg(not(unix))]
-fn start(command: &ResumeCommand) -> Result<ExitCode> {
-    let status = prepared(command)?.status().map_err(|error| not_started(command, error))?;
+fn start(command: &ResumeCommand, env: &StoreEnvironment) -> Result<ExitCode> {
+    let status = prepared(command, env)?.status().map_err(|error| not_started(command, error))?;
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(70)).unwrap_or(70)))
 }
 
-fn prepared(command: &ResumeCommand) -> Result<std::process::Command> {
+fn prepared(command: &ResumeCommand, env: &StoreEnvironment) -> Result<std::process::Command> {
     let Some((program, args)) = command.argv.split_first() else {
         return Err(Error::new(ErrorKind::Internal, "the resume command is empty"));
     };
     let mut process = std::process::Command::new(program);
     process.args(args);
+    for (name, value) in env {
+        match value {
+            Some(folder) => process.env(name, folder),
+            None => process.env_remove(name),
+        };
+    }
     if let Some(cwd) = &command.cwd {
         if !std::path::Path::new(cwd).is_dir() {
             return Err(Error::new(

@@ -12,7 +12,7 @@ use crate::failure;
 use crate::fate::{AHEAD, Fates};
 use crate::machine::Machine;
 use crate::output::Output;
-use crate::terminal::{Style, escape, fit};
+use crate::terminal::{Style, escape, fit, one_line};
 
 /// List the stores found: dialect, place, sessions, bytes, what each can
 #[derive(Debug, Args)]
@@ -82,6 +82,7 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
                 .with("dialect", store.dialect().name())
                 .with("title", store.dialect().title())
                 .with("root", store.root().display().to_string())
+                .with("label", store.label())
                 .with("sessions", visible)
                 .with("hidden", listing.sessions.len() - visible)
                 .with("bytes", bytes)
@@ -98,7 +99,8 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
         size(bytes),
         escape(&store.root().display().to_string()),
     );
-    out.line(&line)?;
+    let label = store.label().map(|label| format!(" ({})", one_line(label))).unwrap_or_default();
+    out.line(&format!("{line}{label}"))?;
     let can: Vec<&str> =
         Operation::ALL.iter().filter(|o| store.support(**o) != Support::No).map(|o| o.word()).collect();
     out.line(&out.paint(Style::Faint, &format!("            {}: {}", dialect.title(), can.join(" "))))?;

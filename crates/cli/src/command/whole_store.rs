@@ -6,6 +6,7 @@ use boswell_model::{ErrorKind, Result, SessionRef};
 use boswell_store::{CarriedOut, Store};
 
 use super::change;
+use super::ops::way_back;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::one_line;
@@ -15,6 +16,8 @@ use crate::terminal::one_line;
 pub(crate) struct Outcome {
     /// Stores in which something changes, or changed.
     pub(crate) changed: usize,
+    /// Ids of the operations that were carried out, oldest first.
+    pub(crate) operations: Vec<String>,
     /// Names of stores that do not know how.
     pub(crate) left_out: Vec<&'static str>,
 }
@@ -50,6 +53,7 @@ pub(crate) fn each_with(
         if apply {
             let done = machine.runner()?.carry_out_store(&machine.writable(store.clone())?, intention)?;
             change::remark(machine, &done.planned);
+            outcome.operations.push(done.operation.id.clone());
             report(&done, &SessionRef::new(store.dialect().name(), "*"), out)?;
         } else {
             change::show(&planned, out)?;
@@ -73,10 +77,9 @@ pub(crate) fn say_next(machine: &Machine, apply: bool, outcome: &Outcome) {
     if machine.quiet || outcome.changed == 0 {
         return;
     }
-    crate::failure::say(if apply {
-        "`boswell undo` takes it back"
-    } else {
-        "nothing was changed; do it with `--apply`"
+    crate::failure::say(&match apply {
+        true => way_back(&outcome.operations),
+        false => "nothing was changed; do it with `--apply`".to_owned(),
     });
 }
 

@@ -58,6 +58,19 @@ impl Dialect for Claude {
         env.path_var("CLAUDE_CONFIG_DIR").or_else(|| env.in_home(".claude")).into_iter().collect()
     }
 
+    /// The root may be its folder, `projects` in it, or the folder of one project.
+    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        let above = match key {
+            Some(key) if !key.starts_with("projects/") => 2 - usize::from(key.contains('/')),
+            _ => 0,
+        };
+        root.ancestors().nth(above).map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned())).into_iter().collect()
+    }
+
+    fn sessions_folder(&self) -> Option<&'static str> {
+        Some("projects")
+    }
+
     fn discover(&self, files: &dyn Files) -> Result<Found> {
         discover::discover(files)
     }

@@ -1,6 +1,6 @@
 //! The dialect itself: each question handed to the file that knows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
@@ -46,6 +46,16 @@ impl Dialect for Clinvoker {
         let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // Without a home it keeps its sessions where it was started.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".clinvk")]
+    }
+
+    /// It knows its home folder and nothing else: a store in another one was written with another `HOME`.
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        let home = root.parent().filter(|_| root.file_name().is_some_and(|name| name == ".clinvk"));
+        home.map(|home| ("HOME", home.to_owned())).into_iter().collect()
+    }
+
+    fn sessions_folder(&self) -> Option<&'static str> {
+        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Found> {

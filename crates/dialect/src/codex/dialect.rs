@@ -1,6 +1,6 @@
 //! The dialect: what the rest of boswell asks of Codex.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
@@ -39,6 +39,14 @@ impl Dialect for Codex {
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
         env.path_var("CODEX_HOME").or_else(|| env.in_home(".codex")).into_iter().collect()
+    }
+
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        vec![("CODEX_HOME", root.to_owned())]
+    }
+
+    fn sessions_folder(&self) -> Option<&'static str> {
+        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Found> {

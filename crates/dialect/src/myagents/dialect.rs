@@ -1,6 +1,6 @@
 //! The dialect itself: each question handed to the file that knows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
@@ -61,6 +61,14 @@ impl Dialect for MyAgents {
         let moved = env.path_var("MYAGENTS_DATA_DIR");
         let usual = home.map(|home| home.join(".myagents")).filter(|usual| moved.as_ref() != Some(usual));
         moved.into_iter().chain(usual).collect()
+    }
+
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        vec![("MYAGENTS_DATA_DIR", root.to_owned())]
+    }
+
+    fn sessions_folder(&self) -> Option<&'static str> {
+        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Found> {

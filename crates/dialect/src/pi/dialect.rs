@@ -1,6 +1,6 @@
 //! The family seen through the contract of all dialects.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
@@ -15,8 +15,8 @@ use crate::{
 };
 
 use super::{
-    Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render, repair,
-    resume, shape, side, subagents, view,
+    Flavour, Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render,
+    repair, resume, shape, side, subagents, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
@@ -35,6 +35,14 @@ impl Dialect for Pi {
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
         places::places(self.flavour, env)
+    }
+
+    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        places::variables(self.flavour, root, key)
+    }
+
+    fn sessions_folder(&self) -> Option<&'static str> {
+        (self.flavour != Flavour::Boswell).then_some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Found> {

@@ -29,6 +29,23 @@ pub(super) fn places(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
     }
 }
 
+/// The variables that make a program of the family use a root, which is its folder or that of its sessions.
+pub(super) fn variables(flavour: Flavour, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+    let is_sessions = key.is_some_and(|key| !key.starts_with("sessions/"));
+    let is_usual = root.file_name().is_some_and(|name| name == "sessions");
+    let agent = match root.parent().filter(|_| is_sessions && is_usual) {
+        Some(agent) => agent.to_owned(),
+        None => root.to_owned(),
+    };
+    match flavour {
+        Flavour::Pi if is_sessions && !is_usual => vec![("PI_CODING_AGENT_SESSION_DIR", agent)],
+        Flavour::Pi | Flavour::Xcsh => vec![("PI_CODING_AGENT_DIR", agent)],
+        // Which of the two it obeys depends on its version.
+        Flavour::Omp => vec![("OMP_CODING_AGENT_DIR", agent.clone()), ("PI_CODING_AGENT_DIR", agent)],
+        Flavour::Boswell => Vec::new(),
+    }
+}
+
 /// The folder in the home, and before it the one in the data home, which the programs use only if it exists; that one
 /// has no level `agent`.
 fn with_data_home(flavour: Flavour, name: &str, env: &Environment) -> Vec<PathBuf> {

@@ -1,9 +1,13 @@
 //! Takes operations back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_dialect::by_name;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
+use crate::Store;
+use crate::backend::FsBackend;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Open, Stat, durable};
 use crate::runner::{
@@ -31,6 +35,17 @@ impl Runner {
         self.undo_with(id, Newer::Keep)
     }
 
+    /// Whether [`Runner::undo`] would take an operation back now: everything is played through, and nothing is touched.
+    ///
+    /// Fails with the reason why it would not. Takes no lock, so an agent can still come in between.
+    pub fn can_undo(&self, id: &str) -> Result<()> {
+        let (op, undone) = self.find(id)?;
+        match undone {
+            true => Err(undone_before(id)),
+            false => Undoing::new(self, &op)?.lower(Newer::Refuse).map(drop),
+        }
+    }
+
     /// Takes a deletion back, for a session that shall stay: what its agent would delete again at once has the time of now.
     pub(super) fn undo_deletion(&self, op: &Operation) -> Result<Restored> {
         let mut renewed = 0;
@@ -55,9 +70,26 @@ impl Runner {
     fn refuse_undone(&self, id: &str) -> Result<Operation> {
         match self.find(id)? {
             (op, false) => Ok(op),
-            _ => Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already"))
-                .hinting("see what can be taken back with `boswell ops`")),
+            _ => Err(undone_before(id)),
         }
+    }
+}
+
+fn undone_before(id: &str) -> Error {
+    Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already"))
+        .hinting("see what was done, and what was taken back, with `boswell ops`")
+}
+
+/// The command that moves a project back, as the title of the operation names its folders.
+fn moving_back(title: &str) -> String {
+    let folders = title.strip_prefix("move boswell's memory of ").or_else(|| title.strip_prefix("move "));
+    let quote = |path: &str| format!("'{}'", path.replace('\'', "'\\''"));
+    match folders.and_then(|folders| folders.split_once(" to ")) {
+        // A folder whose name holds ` to ` could be cut in the wrong place.
+        Some((from, to)) if !to.contains(" to ") => {
+            format!("boswell move {} {} --apply", quote(to), quote(from))
+        }
+        _ => "boswell move NEW OLD --apply".to_owned(),
     }
 }
 
@@ -79,6 +111,8 @@ struct Undoing<'a> {
     current: States,
     /// Shared files that others wrote to since, with our change taken out of them.
     merged: HashMap<String, Option<Vec<u8>>>,
+    /// Files that the operation made and that others wrote to or removed since: they stay as they are.
+    kept: HashSet<String>,
     out: Lowered,
 }
 
@@ -89,15 +123,16 @@ impl<'a> Undoing<'a> {
             current.insert(key.clone(), runner.state(op, key)?);
         }
         let out = Lowered { kind: "undo".to_owned(), title: format!("undo: {}", op.title), ..Lowered::default() };
-        Ok(Undoing { runner, op, current, merged: HashMap::new(), out })
+        Ok(Undoing { runner, op, current, merged: HashMap::new(), kept: HashSet::new(), out })
     }
 
     fn lower(mut self, newer: Newer) -> Result<Lowered> {
         let grown = self.compare(newer)?;
+        self.leave_kept()?;
         self.out.initial = self.current.clone();
         self.out.seen = self.stats()?;
         for change in self.op.changes.iter().rev() {
-            if self.follows(change) {
+            if self.follows(change) || change.keys().iter().any(|key| self.kept.contains(*key)) {
                 continue;
             }
             match change {
@@ -143,10 +178,18 @@ impl<'a> Undoing<'a> {
                     grown.insert(key);
                 }
                 (State::File(left), State::File(_)) if self.take_out(&key, left)? => {}
+                (State::File(_), State::File(_)) if newer == Newer::Keep && self.was_made(&key) => {
+                    self.kept.insert(key);
+                }
+                // A file that the operation made and that is gone already needs nothing more to be taken back.
+                (State::File(_), State::Absent) if self.was_made(&key) => {
+                    self.kept.insert(key);
+                }
                 (State::Absent, _) => {
+                    let path = place(&self.op.root, &key)?;
                     return Err(Error::new(ErrorKind::Conflict, format!("{} is taken", shown(&key)))
-                        .because("something stands where a file would be put back")
-                        .hinting("move it away first"));
+                        .because("there is a new file where the old one would be put back")
+                        .hinting(format!("move `{}` away, then run `boswell undo {}`", path.display(), self.op.id)));
                 }
                 _ => return Err(self.changed_since(&key, newer)),
             }
@@ -180,14 +223,63 @@ impl<'a> Undoing<'a> {
         Ok(())
     }
 
-    fn changed_since(&self, key: &str, newer: Newer) -> Error {
-        let error = Error::new(ErrorKind::Conflict, format!("{} changed since operation {}", shown(key), self.op.id));
-        match newer {
-            Newer::Refuse => error
-                .because("taking it back would lose what was written since")
-                .hinting(format!("keep that with `boswell undo {} --keep-new`", self.op.id)),
-            Newer::Keep => error.because("more happened to it than that lines were added"),
+    /// Whether the operation made this file, and did nothing else to it.
+    fn was_made(&self, key: &str) -> bool {
+        let mut touching = self.op.changes.iter().filter(|change| change.keys().contains(&key));
+        matches!((touching.next(), touching.next()), (Some(Change::Write { before: None, .. }), None))
+    }
+
+    /// Leaves out files that stay, and says so in the title. If nothing else is left, there is nothing to take back.
+    fn leave_kept(&mut self) -> Result<()> {
+        let Some(first) = self.kept.iter().min().cloned() else { return Ok(()) };
+        let is_kept = |change: &Change| change.keys().iter().any(|key| self.kept.contains(*key));
+        let is_folder = |change: &Change| matches!(change, Change::MakeFolder { .. });
+        if self.op.changes.iter().all(|change| is_kept(change) || is_folder(change)) {
+            return Err(self.changed_since(&first, Newer::Keep));
         }
+        let (kept, rest): (States, States) =
+            std::mem::take(&mut self.current).into_iter().partition(|(key, _)| self.kept.contains(key));
+        self.current = rest;
+        let there = kept.iter().filter(|(_, state)| state.file().is_some());
+        let names: Vec<String> = there.map(|(key, _)| shown(key)).collect();
+        if !names.is_empty() {
+            self.out.title.push_str(&format!(" (kept {}, which was written to since)", names.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// Why a file cannot be taken back, with a way out that works: a hint is tried before it is given.
+    fn changed_since(&self, key: &str, newer: Newer) -> Error {
+        let error = Error::new(ErrorKind::Conflict, format!("{} changed since operation {}", shown(key), self.op.id))
+            .because("taking it back would lose what was written since");
+        let keeps = || Undoing::new(self.runner, self.op).and_then(|again| again.lower(Newer::Keep)).is_ok();
+        if newer == Newer::Refuse && keeps() {
+            return error.hinting(format!("keep that with `boswell undo {} --keep-new`", self.op.id));
+        }
+        let more = "more happened to the file than that lines were added";
+        match self.session_at(key) {
+            None if self.current.get(key).is_none_or(|state| *state == State::Absent) => {
+                error.because("it was removed since").hinting("see what can be taken back with `boswell ops`")
+            }
+            Some(session) if self.was_made(key) => error
+                .because(format!("{session} was made by it, and was continued since"))
+                .hinting(format!("to remove that session with all that was added, run `boswell delete {session}`")),
+            _ if self.op.kind == "move" => error
+                .because(more)
+                .hinting(format!("move the project back instead with `{}`", moving_back(&self.op.title))),
+            _ => error
+                .because(more)
+                .hinting(format!("see what the operation changed with `boswell ops --json`; its id is {}", self.op.id)),
+        }
+    }
+
+    /// The session whose log a file is.
+    fn session_at(&self, key: &str) -> Option<SessionRef> {
+        let dialect = by_name(&self.op.session.dialect)?;
+        let backend = Arc::new(FsBackend::on(Arc::clone(&self.runner.disk), &self.op.root));
+        let listing = Store::on(dialect, backend, &self.op.root).list().ok()?;
+        let found = listing.sessions.into_iter().find(|located| located.key.as_deref() == Some(key))?;
+        Some(SessionRef::new(dialect.name(), &found.id))
     }
 
     /// Whether whole lines were added, by a change that they can be told apart from.
@@ -248,7 +340,8 @@ impl<'a> Undoing<'a> {
             Change::Write { key, before, after } => {
                 if !self.out.contents.contains_key(&after.sha256) && !self.runner.vault.has(after.sha256)? {
                     return Err(Error::new(ErrorKind::NotFound, format!("{} cannot be put back", shown(key)))
-                        .because("its copy was purged, or kept for no longer"));
+                        .because("its copy was purged, or kept for no longer")
+                        .hinting("see what can still be taken back with `boswell ops`"));
                 }
                 before.map_or(Ok(()), |before| self.find_content(before.sha256))
             }

@@ -1,87 +1,45 @@
 //! Carries repairs out.
 
-use boswell_dialect::{Dialect, Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step};
+use boswell_dialect::{Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step};
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
-use super::workbench::{Workbench, Worked};
-use super::{RepairRequest, Repaired, verify};
+use super::workbench::Workbench;
+use super::{RepairRequest, RepairStep, Repaired, verify};
 use crate::runner::{Lowered, Operation, Runner, Start, lower};
 use crate::vault::Reason;
 use crate::{Session, Store};
 
+/// What a repair comes down to: one plan, and what is reported about it.
+struct Work {
+    plan: Plan,
+    steps: Vec<RepairStep>,
+    in_place: bool,
+    fork: Option<String>,
+}
+
 impl Runner {
-    /// Repairs a session: first what is done in place, then what goes into a fork. Each is an operation that can be undone.
+    /// Repairs a session: what can be done in place, and what goes into a fork, as one operation with one undo.
     pub fn repair(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<Repaired> {
         if request.in_place && request.steps.len() != 1 {
             return Err(Error::new(ErrorKind::Invalid, "records are changed in place one step at a time")
                 .hinting("name the step with `--step N`, or leave out --in-place to have a repaired fork made"));
         }
         let mut done = Repaired::default();
-        if request.steps.is_empty() {
-            self.place(store, located, request, &mut done)?;
-            self.fork(store, located, request, &mut done)?;
-        } else {
-            self.choose(store, located, request, &mut done)?;
+        let operation = self.mend(store, located, request, |bench| {
+            let work = match request.steps.is_empty() {
+                true => every_step(store, bench)?,
+                false => chosen_steps(store, bench, request)?,
+            };
+            done.steps = work.steps.into_iter().filter(|step| step.taken).collect();
+            (done.in_place, done.fork) = (work.in_place, work.fork);
+            Ok(work.plan)
+        })?;
+        if operation.files().is_empty() {
+            return Ok(Repaired::default());
         }
+        self.look_again(store, located, &operation)?;
+        done.operation = Some(operation);
         Ok(done)
-    }
-
-    fn place(&self, store: &Store, located: &Located, request: &RepairRequest, done: &mut Repaired) -> Result<()> {
-        let mut steps = Vec::new();
-        let operation = self.mend(store, located, request, |bench| {
-            let worked = bench.in_place(Patch::whole(bench.original.log().bytes))?;
-            if !bench.stands_alone(&worked)? {
-                return Ok(title(&bench.original, ""));
-            }
-            in_place(bench, &worked, &mut steps)
-        })?;
-        done.in_place = Some(operation).filter(|operation| !operation.files().is_empty());
-        if let Some(operation) = &done.in_place {
-            self.look_again(store, located, operation)?;
-            done.steps.extend(steps.into_iter().filter(|step| step.taken));
-        }
-        Ok(())
-    }
-
-    fn fork(&self, store: &Store, located: &Located, request: &RepairRequest, done: &mut Repaired) -> Result<()> {
-        let located = store.look_again(located)?;
-        let (mut steps, mut id) = (Vec::new(), None);
-        let operation = self.mend(store, &located, request, |bench| {
-            let worked = bench.forked()?;
-            let (plan, made) = forked(store, bench, &worked)?;
-            steps = worked.steps;
-            id = made;
-            Ok(plan)
-        })?;
-        if let Some(id) = id.filter(|_| !operation.files().is_empty()) {
-            done.steps.extend(steps.into_iter().filter(|step| step.taken));
-            done.fork = Some((operation, id));
-        }
-        Ok(())
-    }
-
-    fn choose(&self, store: &Store, located: &Located, request: &RepairRequest, done: &mut Repaired) -> Result<()> {
-        let (mut steps, mut id) = (Vec::new(), None);
-        let operation = self.mend(store, located, request, |bench| {
-            let worked = bench.chosen(&request.steps)?;
-            let changes = worked.steps.iter().any(|step| step.repair == Repair::Fork);
-            if !changes || request.in_place {
-                return in_place(bench, &worked, &mut steps);
-            }
-            let (plan, made) = forked(store, bench, &worked)?;
-            steps = worked.steps;
-            id = made;
-            Ok(plan)
-        })?;
-        done.steps = steps;
-        match id {
-            Some(id) => done.fork = Some((operation, id)),
-            None => {
-                self.look_again(store, located, &operation)?;
-                done.in_place = Some(operation).filter(|operation| !operation.files().is_empty());
-            }
-        }
-        Ok(())
     }
 
     /// Takes the locks, reads the session under them and does what `plan` says.
@@ -112,9 +70,6 @@ impl Runner {
 
     /// What was written must read as it did when it was planned; else it is taken back.
     fn look_again(&self, store: &Store, located: &Located, operation: &Operation) -> Result<()> {
-        if operation.files().is_empty() {
-            return Ok(());
-        }
         let read = store.look_again(located).and_then(|located| store.read(&located, boswell_dialect::Depth::Heads));
         match read {
             Ok(_) => Ok(()),
@@ -134,49 +89,90 @@ fn title(session: &Session, what: &str) -> Plan {
     Plan::new("repair", format!("repair {}{what}", session.reference()))
 }
 
-/// A plan that changes the file itself.
-fn in_place(bench: &Workbench<'_>, worked: &Worked, steps: &mut Vec<super::RepairStep>) -> Result<Plan> {
+/// Everything that the request takes: bytes and added lines in place, changed records in a fork.
+fn every_step(store: &Store, bench: &Workbench<'_>) -> Result<Work> {
     let session = &bench.original;
-    let mut plan = title(session, "");
-    let len = session.log().bytes;
-    if worked.patch.is_unchanged(len) {
-        return Ok(plan);
+    let untouched = Patch::whole(session.log().bytes);
+    let placed = bench.in_place(untouched.clone())?;
+    let changed = bench.settled(placed.patch.clone())?;
+    // A record that is set free can cut the conversation as long as its parent is missing: then all goes into the fork.
+    let alone = bench.stands_alone(&placed)?;
+    let in_place = alone && placed.patch != untouched;
+    let base = if alone { &placed.patch } else { &untouched };
+    let forks = changed.patch != *base;
+    let mut work = Work { plan: title(session, told(in_place, forks)), steps: Vec::new(), in_place, fork: None };
+    if in_place || forks {
+        work.steps.extend(placed.steps.clone());
     }
-    let mended = bench.session(&worked.patch)?;
-    verify::verify(session, &mended, worked.changed)?;
-    steps.clone_from(&worked.steps);
-    let key = key(bench);
-    plan = plan.requiring(unchanged(session, &key)).requiring(Precondition::NotLive { key: key.clone() });
-    Ok(plan.step(match worked.patch.added(len) {
-        // The runner itself ends a line that is not ended.
-        Some(added) => Step::append(key, added.strip_prefix(b"\n").filter(|_| !session.log().ended).unwrap_or(added)),
-        None => Step::Assemble { key: key.clone(), from: key, patch: worked.patch.clone(), modified: Modified::Kept },
-    }))
+    // The fork is made first: it is put together from pieces of the file that the second step replaces.
+    if forks {
+        verify::verify(&*bench.session(base)?, &*bench.session(&changed.patch)?, changed.changed)?;
+        let (plan, id) = with_fork(work.plan, store, bench, &changed.patch)?;
+        (work.plan, work.fork) = (plan, Some(id));
+        work.steps.extend(changed.steps);
+    }
+    if in_place {
+        verify::verify(session, &*bench.session(&placed.patch)?, 0)?;
+        work.plan = with_file(work.plan, bench, &placed.patch);
+    }
+    Ok(work)
 }
 
-/// A plan that makes a repaired fork, and the id of the new session.
-fn forked(store: &Store, bench: &Workbench<'_>, worked: &Worked) -> Result<(Plan, Option<String>)> {
+/// Exactly the steps that were named.
+fn chosen_steps(store: &Store, bench: &Workbench<'_>, request: &RepairRequest) -> Result<Work> {
     let session = &bench.original;
-    let dialect: &dyn Dialect = store.dialect();
-    let mut plan = title(session, " into a fork");
+    let worked = bench.chosen(&request.steps)?;
+    let forks = !request.in_place && worked.steps.iter().any(|step| step.repair == Repair::Fork);
+    let mut work = Work { plan: title(session, told(!forks, forks)), steps: Vec::new(), in_place: !forks, fork: None };
     if worked.patch.is_unchanged(session.log().bytes) {
-        return Ok((plan, None));
+        return Ok(work);
     }
-    let mended = bench.session(&worked.patch)?;
-    verify::verify(session, &mended, worked.changed)?;
-    let from = key(bench);
+    verify::verify(session, &*bench.session(&worked.patch)?, worked.changed)?;
+    if forks {
+        let (plan, id) = with_fork(work.plan, store, bench, &worked.patch)?;
+        (work.plan, work.fork) = (plan, Some(id));
+    } else {
+        work.plan = with_file(work.plan, bench, &worked.patch);
+    }
+    work.steps = worked.steps;
+    Ok(work)
+}
+
+/// Where the repair goes, for the title of its operation.
+fn told(in_place: bool, forks: bool) -> &'static str {
+    match (in_place, forks) {
+        (true, true) => " in place and into a fork",
+        (false, true) => " into a fork",
+        _ => "",
+    }
+}
+
+/// The plan that also changes the file itself.
+fn with_file(plan: Plan, bench: &Workbench<'_>, patch: &Patch) -> Plan {
+    let (session, key) = (&bench.original, key(bench));
+    let plan = plan.requiring(unchanged(session, &key)).requiring(Precondition::NotLive { key: key.clone() });
+    plan.step(match patch.added(session.log().bytes) {
+        // The runner itself ends a line that is not ended.
+        Some(added) => Step::append(key, added.strip_prefix(b"\n").filter(|_| !session.log().ended).unwrap_or(added)),
+        None => Step::Assemble { key: key.clone(), from: key, patch: patch.clone(), modified: Modified::Kept },
+    })
+}
+
+/// The plan that also makes a repaired fork, and the id of the new session.
+fn with_fork(plan: Plan, store: &Store, bench: &Workbench<'_>, patch: &Patch) -> Result<(Plan, String)> {
+    let (session, from) = (&bench.original, key(bench));
+    let mended = bench.session(patch)?;
     let original = session.path().unwrap_or(&from).to_owned();
-    let Some(place) = dialect.repaired_fork(&mended.mending(store.chance()), &original)? else {
+    let Some(place) = store.dialect().repaired_fork(&mended.mending(store.chance()), &original)? else {
         return Err(Error::new(ErrorKind::Unsupported, format!("no fork of {} can be made", session.reference()))
             .hinting("change it in place, one step at a time: `--step N --in-place --apply`"));
     };
-    let patch = worked.patch.spliced(&place.splices);
-    plan = plan
+    let plan = plan
         .requiring(unchanged(session, &from))
         .requiring(Precondition::NotLive { key: from.clone() })
         .requiring(Precondition::Absent { key: place.key.clone() })
-        .step(Step::Assemble { key: place.key, from, patch, modified: Modified::Now });
-    Ok((plan, Some(place.id)))
+        .step(Step::Assemble { key: place.key, from, patch: patch.spliced(&place.splices), modified: Modified::Now });
+    Ok((plan, place.id))
 }
 
 fn unchanged(session: &Session, key: &str) -> Precondition {

@@ -1,8 +1,8 @@
 //! Repair: what `check` found is mended, so that the agent itself resumes with everything that is in the file.
 //!
-//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines: both in place, in one
-//! operation. *Change* alters records, and goes into a fork beside the untouched original unless the caller insists. Everything is
-//! played through on a patched view of the file first: a plan whose result would lose a record, reach less than before or need
+//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines: both in place.
+//! *Change* alters records, and goes into a fork of the session unless the caller insists. All of it is one operation of the
+//! runner: a crash leaves all or nothing, and one `undo` takes it back. Everything is played through on a patched view of the file first: a plan whose result would lose a record, reach less than before or need
 //! mending again is refused before a byte is written, and the written file is looked at once more.
 
 mod bytes;
@@ -115,10 +115,12 @@ impl RepairPlan {
 /// What a repair did.
 #[derive(Debug, Default)]
 pub struct Repaired {
-    /// The change in place.
-    pub in_place: Option<Operation>,
-    /// The fork that was made, and the id of the new session.
-    pub fork: Option<(Operation, String)>,
+    /// The one operation that did it all; none if there was nothing to do.
+    pub operation: Option<Operation>,
+    /// Whether the file itself was changed.
+    pub in_place: bool,
+    /// The id of the repaired fork, if one was made.
+    pub fork: Option<String>,
     /// What was done, in order.
     pub steps: Vec<RepairStep>,
 }

@@ -109,18 +109,6 @@ impl<'a> Workbench<'a> {
         Ok(after.reach()?.0 >= self.original.reach()?.0 || verify::is_whole(&after)?)
     }
 
-    /// What goes into a fork: changes of records, and what cannot stand alone in place.
-    pub(super) fn forked(&self) -> Result<Worked> {
-        let whole = Patch::whole(self.original.log().bytes);
-        let placed = self.in_place(whole.clone())?;
-        if self.stands_alone(&placed)? {
-            return self.settled(whole);
-        }
-        let mut worked = self.settled(placed.patch)?;
-        worked.steps.splice(0..0, placed.steps);
-        Ok(worked)
-    }
-
     /// Changes of records, and what can be put in order after them: two records that a link told apart can become one.
     pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
         let mut worked = self.changes(patch)?;

@@ -278,13 +278,28 @@ impl Vault {
         Ok(mine.flat_map(|file| file.pieces.iter().copied()).collect())
     }
 
+    /// Drops the copies of sessions that must not be kept, and the pieces that only they consist of. How many files that were.
+    pub fn drop_kept(&self, goes: &dyn Fn(&SessionRef, &Path) -> bool) -> Result<usize> {
+        if !self.kept()?.versions().any(|file| goes(&file.session, &file.root)) {
+            return Ok(0);
+        }
+        let _lock = self.lock_for(Wait::For(std::time::Duration::from_secs(30)))?;
+        let gone = self.forget_kept_where(&|file| goes(&file.session, &file.root))?;
+        self.remove_orphans()?;
+        Ok(gone)
+    }
+
     /// Forgets the files of a session. Lines that cannot be read stay: they may be all that is left of a record.
     pub(super) fn forget_kept(&self, session: &SessionRef) -> Result<usize> {
+        self.forget_kept_where(&|file| file.session == *session)
+    }
+
+    fn forget_kept_where(&self, goes: &dyn Fn(&KeptFile) -> bool) -> Result<usize> {
         let Some(bytes) = durable::read(self.disk.as_ref(), &self.kept_log())? else { return Ok(0) };
         let (mut left, mut gone) = (Vec::with_capacity(bytes.len()), 0);
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             let file = Raw::parse(line.trim_ascii()).ok().and_then(KeptFile::from_json);
-            if file.is_some_and(|file| file.session == *session) {
+            if file.is_some_and(|file| goes(&file)) {
                 gone += 1;
             } else {
                 left.extend_from_slice(line);

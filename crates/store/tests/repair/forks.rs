@@ -17,7 +17,7 @@ fn a_missing_parent_is_bridged_in_a_fork_that_names_the_original() {
     let broken = damage::apply(Damage::PhantomParent, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
     let done = bench.repair(Confidence::Certain);
-    let (_, id) = done.fork.expect("one branch is open, so there is one candidate");
+    let id = done.fork.expect("one branch is open, so there is one candidate");
     assert!(bench.bytes() == broken, "the original is not touched");
     let fork = std::fs::read(bench.made(&id)).unwrap();
     let header = &jsonl::parse(&fork)[0];
@@ -39,7 +39,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
     let goals = vec!["2.1.50".to_owned(), "sdk-py".to_owned()];
     let request = RepairRequest { level: Confidence::Likely, goals, ..RepairRequest::default() };
     let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
-    let fork = bench.store.find(&done.fork.unwrap().1).unwrap();
+    let fork = bench.store.find(&done.fork.unwrap()).unwrap();
     let session = bench.store.read(&fork, Depth::Pairs).unwrap();
     assert!(check(&session).unwrap().problems.is_empty());
     assert_eq!(session.facts().parent.as_deref(), Some(bench.located().id.as_str()));
@@ -81,7 +81,8 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     let request = RepairRequest { steps: vec![1], in_place: true, ..RepairRequest::default() };
     let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
     assert!(bench.bytes() == made.bytes());
-    bench.runner.undo(&done.in_place.unwrap().id).unwrap();
+    assert!(done.in_place);
+    bench.runner.undo(&done.operation.unwrap().id).unwrap();
     assert!(bench.bytes() == broken);
 }
 
@@ -100,7 +101,7 @@ fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
     for steps in [&alike[1..2], &alike[..2]] {
         let request = RepairRequest { steps: steps.to_vec(), ..RepairRequest::default() };
         let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
-        let (operation, id) = done.fork.unwrap();
+        let (operation, id) = (done.operation.unwrap(), done.fork.unwrap());
         assert_eq!(unknown(&std::fs::read(bench.made(&id)).unwrap()), steps.len());
         bench.runner.undo(&operation.id).unwrap();
     }

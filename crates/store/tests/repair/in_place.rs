@@ -37,10 +37,7 @@ fn every_repair_is_taken_back_bit_for_bit() {
             let bench = Bench::new(dialect, made, &broken);
             let before = bench.tree();
             let done = bench.repair(Confidence::Likely);
-            if let Some((operation, _)) = &done.fork {
-                bench.runner.undo(&operation.id).unwrap();
-            }
-            if let Some(operation) = &done.in_place {
+            if let Some(operation) = &done.operation {
                 assert!(bench.tree() != before, "{kind:?}");
                 bench.runner.undo(&operation.id).unwrap();
             }
@@ -63,7 +60,7 @@ fn every_capture_is_repaired_for_everybody_and_taken_back_bit_for_bit() {
         let goals = ["sdk-py", "sdk-ts"].map(str::to_owned).to_vec();
         let request = RepairRequest { level: Confidence::Likely, goals, ..RepairRequest::default() };
         let done = bench.runner.repair(&bench.store, &bench.located(), &request).unwrap();
-        for operation in done.fork.iter().map(|(operation, _)| operation).chain(&done.in_place) {
+        if let Some(operation) = &done.operation {
             bench.runner.undo(&operation.id).unwrap();
         }
         assert!(bench.tree() == before, "{name}");
@@ -76,10 +73,10 @@ fn every_capture_is_repaired_for_everybody_and_taken_back_bit_for_bit() {
 fn a_repaired_file_stays_as_it_is_when_it_is_repaired_again() {
     let made = claude_session();
     let bench = Bench::new(&Claude, &made, &glued(&made));
-    assert!(bench.repair(Confidence::Certain).in_place.is_some());
+    assert!(bench.repair(Confidence::Certain).in_place);
     assert!(bench.bytes() == made.bytes(), "records that shared a line stand as they stood before");
     let again = bench.repair(Confidence::Likely);
-    assert!(again.in_place.is_none() && again.fork.is_none() && again.steps.is_empty());
+    assert!(again.operation.is_none() && again.fork.is_none() && again.steps.is_empty());
 }
 
 #[test]
@@ -87,7 +84,7 @@ fn taking_back_after_the_agent_went_on_keeps_what_it_wrote() {
     let made = pi_session();
     let broken = glued(&made);
     let bench = Bench::new(&Pi::PI, &made, &broken);
-    let operation = bench.repair(Confidence::Certain).in_place.unwrap();
+    let operation = bench.repair(Confidence::Certain).operation.unwrap();
     let line = b"{\"type\":\"custom\",\"id\":\"new\",\"parentId\":null,\"timestamp\":\"2025-01-01T00:00:00Z\"}\n";
     std::fs::OpenOptions::new().append(true).open(&bench.path).unwrap().write_all(line).unwrap();
     assert_eq!(bench.runner.undo(&operation.id).unwrap_err().kind(), ErrorKind::Conflict);
@@ -100,7 +97,7 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
     let made = claude_session();
     let bench = Bench::new(&Claude, &made, &glued(&made));
     let old = std::fs::OpenOptions::new().read(true).open(&bench.path).unwrap();
-    bench.repair(Confidence::Certain).in_place.unwrap();
+    bench.repair(Confidence::Certain).operation.unwrap();
     // The agent still has the file open that was replaced; here it is found under the name that the vault gave it.
     let inode = old.metadata().unwrap();
     let late = b"{\"type\":\"tag\",\"tag\":\"late\",\"sessionId\":\"s\"}\n";
@@ -111,7 +108,7 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
     let done = bench.repair(Confidence::Certain);
     assert_eq!(done.steps.iter().map(|step| step.problem.word()).collect::<Vec<_>>(), ["late_lines"]);
     assert!(bench.bytes() == [made.bytes(), late].concat());
-    assert!(bench.repair(Confidence::Certain).in_place.is_none());
+    assert!(bench.repair(Confidence::Certain).operation.is_none());
 }
 
 fn append_to_inode(folder: &std::path::Path, inode: u64, bytes: &[u8]) {

@@ -9,6 +9,7 @@
 )]
 
 mod bench;
+mod crash;
 mod forks;
 mod in_place;
 mod pi_loads;

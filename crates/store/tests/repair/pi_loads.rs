@@ -70,7 +70,7 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
                 let broken = damage::apply(*kind, made.bytes(), place, &mut Rng::new(number as u64));
                 let bench = Bench::new(&Pi::PI, &made, &broken);
                 let done = bench.repair(Confidence::Likely);
-                let file = done.fork.as_ref().map_or(bench.path.clone(), |(_, id)| bench.made(id));
+                let file = done.fork.as_ref().map_or(bench.path.clone(), |id| bench.made(id));
                 benches.push((format!("{shape:?} {kind:?} at {place}"), bench, file));
             }
         }

@@ -1,0 +1,268 @@
+//! Projects that the user excluded: their sessions are not listed, kept, indexed or served.
+//!
+//! [`Store::list`] and [`Store::discover`] are the one place where sessions are left out, so that no command has to remember
+//! it. What must see every session to be safe (is a client at work on it, whose files are these, which blobs are still named)
+//! asks [`Store::whole`].
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use boswell_dialect::{Found, Located};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::Store;
+use crate::checkout::main_checkout;
+
+/// Below this many sessions no threads are started to look for their projects.
+const FEW: usize = 64;
+
+/// What says which projects are excluded.
+#[derive(Debug)]
+pub struct Exclusion {
+    globs: GlobSet,
+    home: Option<PathBuf>,
+    /// Patterns without special characters, as the folders that they are.
+    folders: Vec<String>,
+    /// By project whether it is excluded: links and worktrees are looked up once.
+    verdicts: Mutex<HashMap<String, bool>>,
+    /// By root and key of a log what was found in it: a command lists its stores several times.
+    seen: Mutex<HashMap<(PathBuf, String), Seen>>,
+}
+
+#[derive(Debug, Clone)]
+struct Seen {
+    size: u64,
+    modified: Option<Instant>,
+    project: Option<String>,
+}
+
+impl Exclusion {
+    /// Reads patterns of paths: absolute ones, `~/…`, or `**/…` for a folder anywhere. `*` stays within one folder name.
+    pub fn new(patterns: &[String], home: Option<&Path>) -> Result<Exclusion> {
+        let (mut globs, mut folders) = (GlobSetBuilder::new(), Vec::new());
+        for pattern in patterns {
+            let wrong = |why: String| {
+                Error::new(ErrorKind::Invalid, format!("`{}` excludes nothing", pattern.escape_debug()))
+                    .because(why)
+                    .hinting("write a folder like `/srv/secret`, `~/work/*` or `**/secret`")
+            };
+            for text in spellings(pattern, home).map_err(wrong)? {
+                let glob = GlobBuilder::new(&text)
+                    .literal_separator(true)
+                    // Where the file system does not tell capital letters from small ones, neither do we.
+                    .case_insensitive(cfg!(any(windows, target_os = "macos")))
+                    .build();
+                globs.add(glob.map_err(|error| wrong(error.kind().to_string()))?);
+                folders.push(text);
+            }
+        }
+        let globs = globs.build().map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        Ok(Exclusion {
+            globs,
+            folders,
+            home: home.map(Path::to_owned),
+            verdicts: Mutex::default(),
+            seen: Mutex::default(),
+        })
+    }
+
+    /// Whether sessions of a project are left out: it matches, lies in a folder that does, or is a worktree of one that does;
+    /// by its name or by the real path behind links.
+    pub fn excludes(&self, project: &str) -> bool {
+        if project.is_empty() {
+            return false;
+        }
+        if let Some(known) = lock(&self.verdicts).get(project) {
+            return *known;
+        }
+        let verdict = self.judge(project);
+        lock(&self.verdicts).insert(project.to_owned(), verdict);
+        verdict
+    }
+
+    fn judge(&self, project: &str) -> bool {
+        let path = match (project.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(project),
+        };
+        if self.matches(&path) {
+            return true;
+        }
+        let real = real(&path);
+        self.matches(&real) || main_checkout(&real).is_some_and(|main| self.matches(&main))
+    }
+
+    fn matches(&self, path: &Path) -> bool {
+        path.ancestors().any(|folder| self.globs.is_match(folder))
+    }
+
+    /// Whether memory that is filed under this name is that of a folder which a pattern names outright. Names of other folders
+    /// cannot be turned back into paths: of those the sessions in the same folder say whose they are.
+    pub(crate) fn names_memory(&self, project_key: &str) -> bool {
+        self.folders.iter().any(|folder| boswell_dialect::claude::project_key(folder) == project_key)
+    }
+
+    /// Takes sessions of excluded projects out of what was found, and gives them back.
+    pub(crate) fn take_out(&self, store: &Store, found: &mut Found) -> Vec<Located> {
+        let verdicts = self.of_sessions(store, &found.sessions);
+        let folder = |key: &str| key.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let (mut shown, mut hidden) = (HashSet::new(), HashSet::new());
+        for (located, verdict) in found.sessions.iter().zip(&verdicts) {
+            if let (Some(key), Some(verdict), None) = (&located.key, verdict, &located.owner) {
+                if *verdict {
+                    hidden.insert(folder(key))
+                } else {
+                    shown.insert(folder(key))
+                };
+            }
+        }
+        // A log that says nothing of its project is taken for one of those it lies with.
+        let lies_hidden = |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
+        let mut owners = HashSet::new();
+        let mut goes = Vec::with_capacity(verdicts.len());
+        for (located, verdict) in found.sessions.iter().zip(verdicts) {
+            let goes_out = verdict.unwrap_or_else(|| located.key.as_deref().is_some_and(lies_hidden));
+            if goes_out && located.owner.is_none() {
+                owners.insert(located.id.clone());
+            }
+            goes.push(goes_out);
+        }
+        if !goes.contains(&true) {
+            return Vec::new();
+        }
+        found.problems.retain(|(key, _)| !lies_hidden(key));
+        let mut out = Vec::new();
+        let mut goes = goes.into_iter();
+        found.sessions.retain(|located| {
+            let of_owner = located.owner.as_ref().is_some_and(|owner| owners.contains(owner));
+            let stays = !goes.next().unwrap_or(false) && !of_owner;
+            if !stays {
+                out.push(located.clone());
+            }
+            stays
+        });
+        out
+    }
+
+    /// Of each session whether its project is excluded; none where it names no project.
+    fn of_sessions(&self, store: &Store, sessions: &[Located]) -> Vec<Option<bool>> {
+        let verdict = |located: &Located| self.project_of(store, located).map(|project| self.excludes(&project));
+        if sessions.len() < FEW {
+            return sessions.iter().map(verdict).collect();
+        }
+        let workers = std::thread::available_parallelism().map_or(2, |count| count.get().min(8));
+        let share = sessions.len().div_ceil(workers);
+        std::thread::scope(|scope| {
+            let read = |part: &[Located]| part.iter().map(verdict).collect::<Vec<_>>();
+            let threads: Vec<_> = sessions.chunks(share).map(|part| (part, scope.spawn(move || read(part)))).collect();
+            let joined = threads.into_iter().map(|(part, thread)| {
+                // A thread that failed knows nothing: then nothing is known of its sessions.
+                thread.join().unwrap_or_else(|_| vec![None; part.len()])
+            });
+            joined.flatten().collect()
+        })
+    }
+
+    fn project_of(&self, store: &Store, located: &Located) -> Option<String> {
+        let name = (store.root().to_owned(), located.key.clone().unwrap_or_else(|| format!("\0{}", located.id)));
+        let (size, modified) = (located.size, located.modified);
+        if let Some(seen) = lock(&self.seen).get(&name).filter(|it| (it.size, it.modified) == (size, modified)) {
+            return seen.project.clone();
+        }
+        let project = store.summary(located).ok().and_then(|summary| summary.facts.project).filter(|it| !it.is_empty());
+        lock(&self.seen).insert(name, Seen { size, modified, project: project.clone() });
+        project
+    }
+}
+
+/// A pattern as it is matched: with `~` expanded, and once more with the links resolved that its beginning leads through.
+fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<String>, String> {
+    let text = pattern.trim().trim_end_matches('/');
+    let home = home.map(|home| globset::escape(&home.display().to_string()));
+    let whole = match (text, text.strip_prefix("~/"), home) {
+        ("~", _, Some(home)) => home,
+        (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
+        (_, Some(_), None) | ("~", _, None) => {
+            return Err("there is no home folder that `~` could stand for".to_owned());
+        }
+        _ => text.to_owned(),
+    };
+    if whole.is_empty() {
+        return Err("it would exclude everything".to_owned());
+    }
+    if !(Path::new(&whole).is_absolute() || whole.starts_with("**/")) {
+        return Err("a relative path depends on the folder that boswell is started in".to_owned());
+    }
+    let is_plain = |part: &&str| !part.contains(['*', '?', '[', ']', '{', '}', '\\']);
+    let parts: Vec<&str> = whole.split('/').collect();
+    let plain = parts.iter().take_while(|part| is_plain(part)).count();
+    let (start, rest) = parts.split_at(plain);
+    let start = start.join("/");
+    let mut spelled = vec![whole.clone()];
+    if let Ok(found) = Path::new(if start.is_empty() { "/" } else { &start }).canonicalize() {
+        let found = globset::escape(&found.display().to_string());
+        let real =
+            std::iter::once(found.trim_end_matches('/')).chain(rest.iter().copied()).collect::<Vec<_>>().join("/");
+        if real != whole && !whole.starts_with("**/") && !real.is_empty() {
+            spelled.push(real);
+        }
+    }
+    Ok(spelled)
+}
+
+/// The path with links resolved as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let Ok(found) = folder.canonicalize() {
+            return path.strip_prefix(folder).map_or(found.clone(), |rest| found.join(rest));
+        }
+    }
+    path.to_owned()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exclusion(patterns: &[&str]) -> Exclusion {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        Exclusion::new(&patterns, Some(Path::new("/home/u"))).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_matches_a_folder_and_all_below_it() {
+        let it = exclusion(&["/srv/secret/", "~/work/*", "**/private", "/x/{a,b}"]);
+        for project in ["/srv/secret", "/srv/secret/sub/deep", "/home/u/work/a", "/home/u/work/a/b", "~/work/a"] {
+            assert!(it.excludes(project), "{project}");
+        }
+        for project in ["/any/where/private", "/private/x", "/x/a", "/x/b/c"] {
+            assert!(it.excludes(project), "{project}");
+        }
+        for project in ["/srv/secret2", "/srv", "/home/u/work", "/home/u", "/any/privately", "/x/c", "", "/"] {
+            assert!(!it.excludes(project), "{project}");
+        }
+    }
+
+    #[test]
+    fn a_home_with_special_characters_is_taken_word_for_word() {
+        let it = Exclusion::new(&["~/p".to_owned()], Some(Path::new("/home/[u]*"))).unwrap();
+        assert!(it.excludes("/home/[u]*/p"));
+        assert!(!it.excludes("/home/ux/p"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        for pattern in ["", "  ", "/", "secret", "./x", "~other/x", "/a/[b"] {
+            let error = Exclusion::new(&[pattern.to_owned()], Some(Path::new("/home/u"))).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{pattern:?}");
+            assert!(error.reason().is_some() && error.hint().is_some(), "{pattern:?}");
+        }
+        assert!(Exclusion::new(&["~/x".to_owned()], None).is_err());
+    }
+}
