@@ -23,6 +23,12 @@ pub fn shell_quote(word: &str) -> String {
     format!("$'{shown}'")
 }
 
+/// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be taken for an option.
+pub fn shell_option(name: &str, value: &str) -> String {
+    let between = if value.starts_with('-') { '=' } else { ' ' };
+    format!("{name}{between}{}", shell_quote(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +43,8 @@ mod tests {
         assert_eq!(shell_quote("$(rm -rf ~)"), "'$(rm -rf ~)'");
         assert_eq!(shell_quote("a\x1b[2J'\\"), "$'a\\x1b[2J\\'\\\\'");
         assert_eq!(shell_quote("a\nb\u{61C}"), "$'a\\x0ab\\xd8\\x9c'");
+        assert_eq!(shell_option("--at", "#3"), "--at '#3'");
+        assert_eq!(shell_option("--at", "--help"), "--at=--help");
         assert_eq!(shell_quote("👩\u{200D}💻"), "'👩\u{200D}💻'");
     }
 }

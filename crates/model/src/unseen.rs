@@ -291,7 +291,8 @@ mod tests {
 
     #[test]
     fn ordinary_text_of_any_script_is_not_copied() {
-        for text in ["会话 ab", "مرحبا ١٢", "\u{600}١٢", "नमस्ते", "Ünïcödé", "\u{3000}\u{A0}", "\u{E0B0}"] {
+        for text in ["会话 ab", "مرحبا ١٢", "\u{600}١٢", "नमस्ते", "Ünïcödé", "\u{3000}\u{A0}", "\u{E0B0}"]
+        {
             assert!(matches!(without_hostile(text, |_, _| {}), Cow::Borrowed(_)), "{text}");
         }
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::Confidence;
 use boswell_model::json::Json;
-use boswell_model::{Repair, Result, SessionRef};
+use boswell_model::{Repair, Result, SessionRef, shell_quote};
 use boswell_store::{NoteKind, Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
 use clap::Args;
 
@@ -179,8 +179,8 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     let taken = plan.steps.iter().filter(|step| step.taken).count();
     let likely = plan.steps.iter().any(|step| !step.taken && step.confidence == Confidence::Likely);
     let for_others = plan.still_lost.iter().find(|lost| !lost.is_goal).map(|lost| lost.reader);
-    let mut name = args.session.clone();
-    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {goal}")));
+    let mut name = shell_quote(&args.session);
+    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {}", shell_quote(goal))));
     if args.likely {
         name.push_str(" --likely");
     }
@@ -230,7 +230,8 @@ fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCo
     if !machine.quiet {
         if let Some((operation, made)) = &fork {
             crate::failure::say(&format!(
-                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {made}`, take it back with `boswell undo {}`",
+                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {}`, take it back with `boswell undo {}`",
+                made.to_argument(),
                 short(operation)
             ));
         }

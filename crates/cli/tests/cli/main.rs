@@ -29,6 +29,7 @@ mod keep;
 mod leftovers;
 mod links;
 mod listing;
+mod live_markup;
 mod moving;
 mod myagents;
 mod output;
