@@ -32,6 +32,7 @@ mod listing;
 mod live_markup;
 mod moving;
 mod myagents;
+mod odd_ids;
 mod output;
 mod packed;
 mod page;
