@@ -129,7 +129,7 @@ impl Machine {
         store.archived().map_or(Ok(()), |session| {
             Err(Error::new(ErrorKind::Conflict, format!("{session} is archived"))
                 .because("what is in the vault can be read, but not changed or resumed")
-                .hinting(format!("put it back first with `boswell restore {session}`")))
+                .hinting(format!("put it back first with `boswell restore {}`", session.to_argument())))
         })
     }
 

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use boswell_model::json::{Json, is_printable};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, is_hostile};
 
 use crate::machine::Machine;
 use crate::pager::Pager;
-use crate::terminal::{Style, is_harmful};
+use crate::terminal::Style;
 
 /// The answer of a command. A closed pipe ends it quietly: see [`Output::gone`].
 pub(crate) struct Output {
@@ -120,7 +120,8 @@ impl Output {
     }
 }
 
-/// A value on one line that a terminal can show: valid UTF-8 without control characters.
+/// A value on one line that a terminal can show: valid UTF-8, and what is not to be seen written by its number, so that the
+/// value is the same once it is parsed.
 ///
 /// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes that are not UTF-8,
 /// and white space other than blanks between their tokens.
@@ -131,14 +132,14 @@ pub(crate) fn json_line(value: &Json) -> String {
 fn harmless(line: Vec<u8>) -> String {
     let text = String::from_utf8(line).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let text = whole_characters(text);
-    if !text.chars().any(is_harmful) {
+    if !text.char_indices().any(|(at, c)| is_hostile(&text, at, c)) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 64);
     let mut units = [0; 2];
     let (mut in_string, mut escaped) = (false, false);
-    for c in text.chars() {
-        if !is_harmful(c) {
+    for (at, c) in text.char_indices() {
+        if !is_hostile(&text, at, c) {
             out.push(c);
         } else if in_string {
             for unit in c.encode_utf16(&mut units) {
@@ -200,11 +201,11 @@ mod tests {
 
     #[test]
     fn json_lines_hold_no_control_characters_and_mean_the_same() {
-        let value = Json::object().with("t", "a\u{9b}\u{202e}\u{7f}会\u{e0041}");
-        let text = json_line(&value);
-        assert_eq!(text, "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\"}");
+        let said = "a\u{9b}\u{202e}\u{7f}会\u{e0041}\u{61c}👩\u{200d}💻";
+        let text = json_line(&Json::object().with("t", said));
+        assert_eq!(text, "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\\u061c👩\u{200d}💻\"}");
         let back: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(back["t"], "a\u{9b}\u{202e}\u{7f}会\u{e0041}");
+        assert_eq!(back["t"], said);
     }
 
     #[test]

@@ -2,22 +2,22 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthChar;
+use boswell_model::without_hostile;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Makes text harmless on a terminal: everything that could move the cursor, change colours or turn the reading
-/// direction is shown as what it is. Newlines and tabs stay.
+/// Makes text harmless on a terminal: everything that could move the cursor, change colours, turn the reading
+/// direction or hide is shown as what it is. Newlines and tabs stay.
 pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || c == '\t' || !is_harmful(c) {
+    let shown = without_hostile(text, |c, out| {
+        if c == '\n' || c == '\t' {
             out.push(c);
         } else if (c as u32) < 0x100 {
             let _ = write!(out, "\\x{:02x}", c as u32);
         } else {
             let _ = write!(out, "\\u{{{:x}}}", c as u32);
         }
-    }
-    out
+    });
+    shown.into_owned()
 }
 
 /// Makes text harmless and puts it on one line.
@@ -25,15 +25,9 @@ pub(crate) fn one_line(text: &str) -> String {
     escape(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a character can change what a terminal shows beyond its own cell.
-pub(crate) fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
-}
-
 /// Columns that the text takes.
 pub(crate) fn columns(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+    clusters(text).map(UnicodeWidthStr::width).sum()
 }
 
 /// Cuts the text to at most `width` columns, with an ellipsis where it was cut.
@@ -43,16 +37,33 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
     let mut out = String::new();
     let mut used = 0;
-    for c in text.chars() {
-        let wide = c.width().unwrap_or(0);
+    for cluster in clusters(text) {
+        let wide = cluster.width();
         if used + wide + 1 > width {
             break;
         }
         used += wide;
-        out.push(c);
+        out.push_str(cluster);
     }
     out.push('…');
     out
+}
+
+/// Characters with all that is drawn onto them: an emoji of several parts must not be cut between two of them, which
+/// would leave a joiner that joins nothing.
+fn clusters(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut chars = rest.char_indices().peekable();
+        let (_, mut last) = chars.next()?;
+        let clings = |c: char| c.width() == Some(0) || matches!(c, '\u{1F3FB}'..='\u{1F3FF}');
+        while let Some((_, c)) = chars.next_if(|(_, c)| last == '\u{200D}' || clings(*c)) {
+            last = c;
+        }
+        let (cluster, after) = rest.split_at(chars.peek().map_or(rest.len(), |(at, _)| *at));
+        rest = after;
+        Some(cluster)
+    })
 }
 
 /// Cuts or fills the text to exactly `width` columns.
@@ -100,9 +111,10 @@ mod tests {
 
     #[test]
     fn nothing_hostile_reaches_the_terminal() {
-        let hostile = "a\x1b[2J\u{9b}31m\u{202e}b\r\x07\u{2066}c\u{200f}\u{feff}会\n\tok";
+        let hostile = "a\x1b[2J\u{9b}31m\u{202e}b\r\x07\u{2066}c\u{200f}\u{feff}\u{61c}会\n\tok";
         let shown = escape(hostile);
-        assert!(!shown.chars().any(|c| is_harmful(c) && c != '\n' && c != '\t'), "{shown:?}");
+        let unseen = |c: char| boswell_model::unseen(c).is_some();
+        assert!(!shown.chars().any(|c| unseen(c) && c != '\n' && c != '\t'), "{shown:?}");
         assert!(shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会\n\tok"));
     }
 
@@ -112,5 +124,7 @@ mod tests {
         assert_eq!(cut("会话恢复", 5), "会话…");
         assert_eq!(fit("会话", 6), "会话  ");
         assert_eq!(columns(&fit("会话恢复一二", 7)), 7);
+        assert_eq!(columns("👩\u{200D}💻"), 2);
+        assert_eq!(cut("👩\u{200D}💻👩\u{200D}💻👩\u{200D}💻", 5), "👩\u{200D}💻👩\u{200D}💻…");
     }
 }

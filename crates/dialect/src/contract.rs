@@ -59,6 +59,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Whether `id` is one that the agent itself would accept. Never true for an id that starts with `-`.
     fn id_is_valid(&self, id: &str) -> bool;
 
+    /// Whether a session that was found may be listed under its id. Subagents may have ids of another form; none may start
+    /// with `-`.
+    fn is_usable(&self, located: &Located) -> bool {
+        self.id_is_valid(&located.id)
+    }
+
     /// How much a file given by path looks like a session of this dialect.
     fn recognises(&self, sample: &Sample<'_>) -> Likeness;
 

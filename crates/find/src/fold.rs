@@ -8,6 +8,7 @@
 //! Folding works on clusters: a character with the marks that follow it. What stands in one cluster never changes how the
 //! next one folds, so a piece of a text folds as it does inside the whole, and places can be traced back to the original.
 
+use boswell_model::shows_nothing;
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
@@ -148,10 +149,6 @@ fn is_plain(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}' | '\u{AC00}'..='\u{D7A3}' | '\u{3001}' | '\u{3002}')
 }
 
-fn shows_nothing(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}')
-}
-
 /// Whether `c` stands on its own, so that nothing before it can merge with it.
 fn begins_cluster(c: char) -> bool {
     if c < '\u{300}' || is_plain(c) {
@@ -182,6 +179,7 @@ mod tests {
             ("か\u{3099}", "が"),
             ("\u{1112}\u{1161}\u{11AB}", "한"),
             ("foo\u{200B}bar", "foobar"),
+            ("foo\u{61C}b\u{202E}ar", "foobar"),
             ("✅\u{FE0F}", "✅"),
             ("Ⅳ ㎏", "iv kg"),
         ] {

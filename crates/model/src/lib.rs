@@ -8,6 +8,7 @@
 pub mod json;
 
 mod context;
+mod emoji;
 mod entry;
 mod error;
 mod facts;
@@ -18,9 +19,11 @@ mod problem;
 mod reference;
 mod running;
 mod session;
+mod shell;
 mod span;
 mod time;
 mod tree;
+mod unseen;
 mod usage;
 mod view;
 
@@ -35,8 +38,10 @@ pub use problem::{Problem, ProblemKind, Repair};
 pub use reference::SessionRef;
 pub use running::Running;
 pub use session::{Payloads, SessionView, Tip};
+pub use shell::{shell_option, shell_quote};
 pub use span::{Framing, Gap, IsRecord, Line, Lines, Piece, Span, SpanKind, Splitter};
 pub use time::Instant;
 pub use tree::Tree;
+pub use unseen::{Unseen, is_hostile, shows_nothing, unseen, without_hostile};
 pub use usage::{Noted, Said, Usage, UsageTally};
 pub use view::{Block, MediaSource, View};

@@ -16,6 +16,12 @@ impl SessionRef {
     pub fn new(dialect: impl Into<String>, id: impl Into<String>) -> Self {
         SessionRef { dialect: dialect.into(), id: id.into() }
     }
+
+    /// The reference as one word of a command that people copy into a shell: some agents' ids may
+    /// contain blanks, quotes and `$`.
+    pub fn to_argument(&self) -> String {
+        crate::shell_quote(&self.to_string())
+    }
 }
 
 impl fmt::Display for SessionRef {

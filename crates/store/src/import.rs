@@ -246,7 +246,7 @@ fn depth_of(record: &[u8]) -> usize {
 fn too_large(source: &Session, why: String) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{} is too large to be imported", source.reference()))
         .because(why)
-        .hinting(format!("read it where it is with `boswell show {}`", source.reference()))
+        .hinting(format!("read it where it is with `boswell show {}`", source.reference().to_argument()))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use boswell_dialect::{
     by_name, unsupported,
 };
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip, shell_quote};
 
 use crate::backend::{BackendFiles, FsBackend};
 use crate::chance::SystemChance;
@@ -101,7 +101,7 @@ impl Store {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-            .hinting(format!("append to it with `boswell append {id}`, or leave --id out")))
+            .hinting(format!("append to it with `boswell append {}`, or leave --id out", shell_quote(id))))
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {

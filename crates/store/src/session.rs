@@ -298,7 +298,7 @@ impl Session {
                 ErrorKind::NotFound,
                 format!("session {} has no entry `{}`", self.located.id, name.escape_debug()),
             )
-            .hinting(format!("see its entries with `boswell show {} --records`", self.reference()))
+            .hinting(format!("see its entries with `boswell show {} --records`", self.reference().to_argument()))
         })
     }
 

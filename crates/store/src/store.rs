@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use boswell_dialect::{
     AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
 };
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
+use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote};
 
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
 use crate::blobs::{Blobs, Habit};
@@ -225,7 +225,9 @@ impl Store {
             found.sessions.retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
             found.sessions.iter_mut().for_each(|it| it.hidden = Some("archived"));
             found.problems.clear();
+            return Ok(found);
         }
+        self.refuse_odd_ids(&mut found);
         Ok(found)
     }
 
@@ -241,6 +243,24 @@ impl Store {
     #[must_use]
     pub fn whole(&self) -> Store {
         Store { exclusion: None, ..self.clone() }
+    }
+
+    /// Takes files out of a listing whose names are not ids: an id such as `--help` would be an option wherever it is
+    /// typed or handed to an agent. The files stay as they are, and are reported.
+    fn refuse_odd_ids(&self, found: &mut Found) {
+        let problems = &mut found.problems;
+        found.sessions.retain(|it| {
+            let usable = self.dialect.is_usable(it);
+            if let (false, Some(key)) = (usable, &it.key) {
+                let path = shell_quote(&self.backend.describe(key));
+                let detail = format!(
+                    "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
+                    self.dialect.title()
+                );
+                problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+            }
+            usable
+        });
     }
 
     /// Says that these are the archived files of one session.

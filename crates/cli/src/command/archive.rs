@@ -118,16 +118,17 @@ fn old(
 /// Why a session may not go: somebody still needs it where it is.
 fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
     let session = &summary.reference;
+    let typed = session.to_argument();
     if !found.store.was_live(&session.id).is_empty() {
         return Some((ErrorKind::Busy, "its agent is at work on it", "end the agent first".to_owned()));
     }
     if summary.facts.is_pinned() {
         let tagged = summary.facts.tags.iter().any(|tag| tag == PINNED);
-        let unpin = if tagged { format!("with `boswell untag {session} {PINNED}`") } else { "in its agent".to_owned() };
+        let unpin = if tagged { format!("with `boswell untag {typed} {PINNED}`") } else { "in its agent".to_owned() };
         return Some((ErrorKind::Denied, "it is pinned", format!("unpin it first {unpin}")));
     }
     if summary.facts.status.as_deref() == Some("active") {
-        return Some((ErrorKind::Denied, "it is active", format!("end it first with `boswell close {session}`")));
+        return Some((ErrorKind::Denied, "it is active", format!("end it first with `boswell close {typed}`")));
     }
     None
 }
@@ -155,5 +156,5 @@ fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()>
     if out.json {
         return out.object(&shape::op(operation, "archive", session));
     }
-    out.line(&format!("{session} is archived; `boswell restore {session}` puts it back"))
+    out.line(&format!("{session} is archived; `boswell restore {}` puts it back", session.to_argument()))
 }

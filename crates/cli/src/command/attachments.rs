@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::json::Json;
-use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
+use boswell_model::{Block, Error, ErrorKind, MediaSource, Result, shell_quote};
 use clap::Args;
 
 use super::stores::size;
@@ -216,7 +216,7 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
 pub(crate) fn without_log(reference: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("session {reference} has no log of its own"))
         .because("only an index speaks of it")
-        .hinting(format!("see what is known with `boswell list --hidden --json --match {reference}`"))
+        .hinting(format!("see what is known with `boswell list --hidden --json --match {}`", shell_quote(reference)))
 }
 
 #[cfg(test)]

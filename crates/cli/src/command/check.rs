@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::Located;
 use boswell_model::json::Json;
-use boswell_model::{Error, Problem, ProblemKind, Repair, Result};
+use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{Backend, BlobId, FsBackend, Store};
 use clap::Args;
 
@@ -239,7 +239,7 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
         out.line(&format!("  write the index anew with `{MEND_INDEX}`"))?;
     }
     if others.iter().any(|finding| finding.repair != Repair::None) {
-        let reference = escape(reference);
+        let reference = shell_quote(reference);
         out.line(&match checked.archived {
             true => format!("  it is archived: put it back with `boswell restore {reference}`, then mend it"),
             false => format!("  mend it with `boswell repair {reference}`"),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use boswell_dialect::{Located, SideKind};
-use boswell_model::{Problem, ProblemKind, Repair, Result};
+use boswell_model::{Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
 
 use super::check_store::MEND_INDEX;
@@ -43,8 +43,8 @@ impl Finding {
         match (self.problem.kind, self.repair) {
             (ProblemKind::StaleIndex, _) => Some(MEND_INDEX.to_owned()),
             (_, Repair::None) => None,
-            _ if of.archived => Some(format!("boswell restore {}", of.reference)),
-            _ => Some(format!("boswell repair {}", of.reference)),
+            _ if of.archived => Some(format!("boswell restore {}", shell_quote(&of.reference))),
+            _ => Some(format!("boswell repair {}", shell_quote(&of.reference))),
         }
     }
 }

@@ -76,7 +76,8 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
         }
         for other in staying.iter().filter(|_| !machine.quiet) {
             crate::failure::say(&format!(
-                "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {other}` removes it too"
+                "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
+                other.to_argument()
             ));
         }
     }
@@ -227,7 +228,8 @@ fn report(out: &mut Output, reference: &SessionRef, operation: &str, purged: Opt
     }
     match purged {
         Some(copies) => out.line(&format!("{reference} is gone, and {copies} copies of it")),
-        None => out.line(&format!("{reference} is in the vault; `boswell restore {reference}` puts it back")),
+        None => out
+            .line(&format!("{reference} is in the vault; `boswell restore {}` puts it back", reference.to_argument())),
     }
 }
 

@@ -65,7 +65,7 @@ fn print(place: &Place, out: &mut Output) -> Result<()> {
     out.line(&format!("a home to try is in {}", one_line(&place.root().display().to_string())))?;
     out.line("")?;
     out.line("Type this, then the commands below:")?;
-    let script = super::resume::quote(&place.script().display().to_string());
+    let script = boswell_model::shell_quote(&place.script().display().to_string());
     out.line(&out.paint(Style::Strong, &format!("  alias try={script}")))?;
     out.line("")?;
     for (typed, what) in TOUR {

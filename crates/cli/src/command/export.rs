@@ -102,14 +102,15 @@ fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Outpu
                 .because("an exact export leaves nothing out")
                 .hinting(format!(
                     "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
-                    session.reference()
+                    session.reference().to_argument()
                 )),
         );
     }
     if !hidden.is_empty() && !machine.quiet {
         let session = session.reference();
         crate::failure::say(&format!(
-            "keys that the agent keeps in {session} are hidden; `boswell export {session} --no-redact` writes every byte"
+            "keys that the agent keeps in {session} are hidden; `boswell export {} --no-redact` writes every byte",
+            session.to_argument()
         ));
     }
     warn_about_gaps(machine, &session);

@@ -58,7 +58,10 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
     {
         return Err(Error::new(ErrorKind::Conflict, format!("`{}` was imported before", args.file.display()))
             .because(format!("it is the session {before}"))
-            .hinting(format!("read it with `boswell show {before}`, or import it once more with --again")));
+            .hinting(format!(
+                "read it with `boswell show {}`, or import it once more with --again",
+                before.to_argument()
+            )));
     }
     let source = unpacked(&bytes, &given)?.unwrap_or(given);
     let session = source.store.read(&source.located, Depth::Facts)?;

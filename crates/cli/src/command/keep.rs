@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_dialect::claude::settings;
 use boswell_dialect::{Plan, Precondition, Seen, Step};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait};
 use clap::{Args, Subcommand};
 
@@ -299,7 +299,7 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
             out.line("  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew")?;
         }
         for session in &gone {
-            out.line(&format!("  gone, and kept: {session}; `boswell restore {session}` puts it back"))?;
+            out.line(&format!("  gone, and kept: {session}; `boswell restore {}` puts it back", shell_quote(session)))?;
         }
         if !soon.is_empty() {
             out.line(&format!("  {} will be deleted within {AHEAD} days and are not kept", soon.len()))?;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::Confidence;
 use boswell_model::json::Json;
-use boswell_model::{Repair, Result, SessionRef};
+use boswell_model::{Repair, Result, SessionRef, shell_quote};
 use boswell_store::{NoteKind, Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
 use clap::Args;
 
@@ -179,8 +179,8 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     let taken = plan.steps.iter().filter(|step| step.taken).count();
     let likely = plan.steps.iter().any(|step| !step.taken && step.confidence == Confidence::Likely);
     let for_others = plan.still_lost.iter().find(|lost| !lost.is_goal).map(|lost| lost.reader);
-    let mut name = args.session.clone();
-    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {goal}")));
+    let mut name = shell_quote(&args.session);
+    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {}", shell_quote(goal))));
     if args.likely {
         name.push_str(" --likely");
     }
@@ -229,10 +229,12 @@ fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCo
     if let (Some(operation), false) = (&done.operation, machine.quiet) {
         let what = match (&fork, done.in_place) {
             (Some(made), true) => format!(
-                "the lines of {session} were put in order, and the repaired session is {made}. Resume that with `boswell resume {made}`"
+                "the lines of {session} were put in order, and the repaired session is {made}. Resume that with `boswell resume {}`",
+                made.to_argument()
             ),
             (Some(made), false) => format!(
-                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {made}`"
+                "the repaired session is {made}; {session} stays as it was. Resume it with `boswell resume {}`",
+                made.to_argument()
             ),
             (None, _) => "the file was put in order".to_owned(),
         };

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use boswell_dialect::myagents::resume_choice::Probe;
 use boswell_dialect::{Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 use boswell_store::{Conversation, Resolved, Selector, Side, Store};
 use clap::Args;
 
@@ -77,8 +77,8 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.print {
-        let words: Vec<String> = command.argv.iter().map(|word| quote(word)).collect();
-        let cd = command.cwd.as_deref().map(|cwd| format!("cd {} && ", quote(cwd))).unwrap_or_default();
+        let words: Vec<String> = command.argv.iter().map(|word| shell_quote(word)).collect();
+        let cd = command.cwd.as_deref().map(change_folder).unwrap_or_default();
         let mut out = Output::paged(machine);
         out.line(&format!("{cd}{}{}", assignments(&env), words.join(" ")))?;
         out.finish()?;
@@ -106,7 +106,7 @@ fn assignments(env: &StoreEnvironment) -> String {
     let unset = env.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| format!("-u {name} "));
     let unset: String = unset.collect();
     let set = env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    let set: String = set.map(|(name, path)| format!("{name}={} ", quote(&path.display().to_string()))).collect();
+    let set: String = set.map(|(name, path)| format!("{name}={} ", shell_quote(&path.display().to_string()))).collect();
     if unset.is_empty() { set } else { format!("env {unset}{set}") }
 }
 
@@ -142,7 +142,7 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
     .hinting(format!(
         "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
-        session.reference()
+        session.reference().to_argument()
     )))
 }
 
@@ -186,26 +186,11 @@ pub(crate) fn command_for(machine: &Machine, conversation: &Conversation) -> Opt
         })
 }
 
-/// A word as a POSIX shell would need it; only for showing.
-pub(crate) fn quote(word: &str) -> String {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+');
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    if word.chars().any(crate::terminal::is_harmful) {
-        // $'…' so that nothing in the word reaches the terminal as it is.
-        let escaped: String = word
-            .chars()
-            .map(|c| match c {
-                '\\' | '\'' => format!("\\{c}"),
-                _ if crate::terminal::is_harmful(c) => c.to_string().bytes().map(|b| format!("\\x{b:02x}")).collect(),
-                _ => c.to_string(),
-            })
-            .collect();
-        return format!("$'{escaped}'");
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+/// The words that take a shell into a folder, whatever it is called.
+fn change_folder(folder: &str) -> String {
+    // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not absolute begins with `./`.
+    let here = if folder.starts_with('/') { "" } else { "./" };
+    format!("cd -- {} && ", shell_quote(&format!("{here}{folder}")))
 }
 
 #[cfg(unix)]
@@ -241,8 +226,8 @@ fn prepared(command: &ResumeCommand, env: &StoreEnvironment) -> Result<std::proc
                 format!("the session's folder `{}` is gone", cwd.escape_debug()),
             )
             .hinting(format!(
-                "if it was moved, say so with `boswell move '{}' NEW`; `--print` shows the command",
-                cwd.escape_debug()
+                "if it was moved, say so with `boswell move {} NEW`; `--print` shows the command",
+                shell_quote(cwd)
             )));
         }
         process.current_dir(cwd);
@@ -262,12 +247,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_quoted_for_a_shell_and_a_terminal() {
-        assert_eq!(quote("claude"), "claude");
-        assert_eq!(quote("a b"), "'a b'");
-        assert_eq!(quote("it's"), "'it'\\''s'");
-        assert_eq!(quote(""), "''");
-        assert_eq!(quote("$(rm -rf ~)"), "'$(rm -rf ~)'");
-        assert_eq!(quote("a\x1b[2J'"), "$'a\\x1b[2J\\''");
+    fn a_folder_is_never_taken_for_an_option() {
+        assert_eq!(change_folder("/w/a b"), "cd -- '/w/a b' && ");
+        assert_eq!(change_folder("-rf"), "cd -- ./-rf && ");
+        assert_eq!(change_folder("-"), "cd -- ./- && ");
+        assert_eq!(change_folder("/w/\u{61c}x\n"), "cd -- $'/w/\\xd8\\x9cx\\x0a' && ");
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use boswell_find::{Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted};
 use boswell_model::json::Json;
-use boswell_model::{EntryKind, Error, ErrorKind, Result};
+use boswell_model::{EntryKind, Error, ErrorKind, Result, shell_option, shell_quote};
 use boswell_store::{StoreId, Summary};
 use clap::{Args, ValueEnum};
 
@@ -274,10 +274,10 @@ impl Shown<'_> {
             let holder = self.holder(first);
             let entry = first.entry.as_deref().filter(|_| holder.name != "memory");
             if let Some(entry) = entry {
-                let reference = one_line(&holder.reference);
+                let reference = shell_quote(&holder.reference);
                 text = format!(
-                    "{text}; read on with `boswell show {reference} --around {}`, take it up with `boswell resume {reference}`",
-                    one_line(entry)
+                    "{text}; read on with `boswell show {reference} {}`, take it up with `boswell resume {reference}`",
+                    shell_option("--around", entry)
                 );
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Block, EntryKind, Error, ErrorKind, Flags, Result, Slot, View};
+use boswell_model::{Block, EntryKind, Error, ErrorKind, Flags, Result, Slot, View, shell_option, shell_quote};
 use boswell_store::{Session, Store};
 use clap::{Args, ValueEnum};
 
@@ -200,8 +200,9 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
     let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, format!("the entry `{}` is not on the current branch", name.escape_debug()))
             .hinting(format!(
-                "look around it in the file with `boswell show {} --around {name} --records`",
-                session.reference()
+                "look around it in the file with `boswell show {} {} --records`",
+                session.reference().to_argument(),
+                shell_option("--around", name)
             ))
     })?;
     Ok(all.get(place.saturating_sub(3)..(place + 4).min(all.len())).unwrap_or_default().to_vec())
@@ -332,6 +333,6 @@ pub(crate) fn warn_about_gaps(machine: &Machine, session: &Session) {
     let plural = if gaps == 1 { "1 stretch is" } else { &format!("{gaps} stretches are") };
     failure::warn(&Error::new(ErrorKind::Damaged, format!("{plural} no record in `{name}`")).hinting(format!(
         "see what and where with `boswell check {}`",
-        session.path().unwrap_or(&session.reference().to_string())
+        shell_quote(session.path().unwrap_or(&session.reference().to_string()))
     )));
 }

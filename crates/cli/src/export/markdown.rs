@@ -3,19 +3,19 @@
 use boswell_model::{Block, Result, Slot};
 use boswell_store::Session;
 
+use super::prose::Tail;
 use super::{Part, Transcript, prose};
 use crate::output::Output;
-use crate::terminal::{escape, one_line};
 use crate::when;
 
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
     let facts = transcript.session.facts();
-    out.line(&format!("# {}\n", prose::markdown(&one_line(&transcript.text(name)))))?;
-    out.line(&format!("- session: `{}`", escape(&transcript.session.reference().to_string()).replace('`', "'")))?;
+    out.line(&format!("# {}\n", prose::plain(&transcript.text(name))))?;
+    out.line(&format!("- session: {}", prose::code(&transcript.session.reference().to_string())))?;
     for (word, value) in [("project", facts.project.as_deref()), ("agent", facts.agent.as_deref())] {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.line(&format!("- {word}: `{}`", one_line(value).replace('`', "'")))?;
+            out.line(&format!("- {word}: {}", prose::code(value)))?;
         }
     }
     if let Some(created) = facts.created {
@@ -31,8 +31,8 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
 fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<()> {
     let session = transcript.session_of(part);
     let leaves =
-        part.from.map(|slot| format!(" (leaves the conversation after `{}`)", one_line(&session.log().label(slot))));
-    out.line(&format!("## {}{}\n", part.title, leaves.unwrap_or_default()))?;
+        part.from.map(|slot| format!(" (leaves the conversation after {})", prose::code(&session.log().label(slot))));
+    out.line(&format!("## {}{}\n", prose::plain(&part.title), leaves.unwrap_or_default()))?;
     for slot in &part.slots {
         if out.gone() {
             return Ok(());
@@ -52,37 +52,48 @@ fn write_entry(
     out: &mut Output,
 ) -> Result<()> {
     let at = session.log().head(slot).and_then(|head| head.instant()).map(when::minute).unwrap_or_default();
-    out.line(&format!("### {} {at}\n", Transcript::who(session, slot)))?;
+    out.line(&format!("### {} {at}\n", prose::plain(&Transcript::who(session, slot))))?;
     if let Some(remark) = &view.remark {
-        out.line(&format!("*{}*\n", prose::markdown(&one_line(&transcript.text(remark)))))?;
+        marked("*", &transcript.text(remark), out)?;
     }
+    let mut tail = Tail::default();
     for block in &view.blocks {
+        // Only lists that follow each other at once could become one.
+        let before = std::mem::take(&mut tail);
         match block {
-            Block::Text(text) => out.line(&format!("{}\n", prose::markdown(&transcript.text(text))))?,
+            Block::Text(text) => {
+                tail = before;
+                out.line(&format!("{}\n", prose::markdown(&transcript.text(text), &mut tail)))?;
+            }
             Block::Thinking(text) => {
-                let text = prose::markdown(&transcript.text(text));
-                text.lines().try_for_each(|line| out.line(&format!("> {line}")))?;
+                let text = prose::markdown(&transcript.text(text), &mut Tail::default());
+                text.lines().try_for_each(|line| {
+                    out.line(&if line.is_empty() { ">".to_owned() } else { format!("> {line}") })
+                })?;
                 out.line("")?;
             }
-            Block::Call { name, input, .. } => {
-                fenced(&format!("calls {}", one_line(name)), &transcript.text(input), out)?
-            }
+            Block::Call { name, input, .. } => fenced(&format!("calls {name}"), &transcript.text(input), out)?,
             Block::Result { text, is_error, .. } => {
                 fenced(if *is_error { "failed" } else { "answer" }, &transcript.text(text), out)?;
             }
-            Block::Media { mime, .. } => {
-                out.line(&format!("*[{}]*\n", one_line(mime.as_deref().unwrap_or("media"))))?;
-            }
-            Block::Other { word, json } => fenced(&one_line(word), &transcript.text(json), out)?,
+            Block::Media { mime, .. } => marked("*", &format!("[{}]", mime.as_deref().unwrap_or("media")), out)?,
+            Block::Other { word, json } => fenced(word, &transcript.text(json), out)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-/// A text that is shown as it is, behind a fence that it does not hold itself.
+/// A short text between marks, as a paragraph.
+fn marked(marks: &str, text: &str, out: &mut Output) -> Result<()> {
+    match prose::plain(text) {
+        words if words.is_empty() => Ok(()),
+        words => out.line(&format!("{marks}{words}{marks}\n")),
+    }
+}
+
+/// A text that is shown as it is, below a lead.
 fn fenced(lead: &str, text: &str, out: &mut Output) -> Result<()> {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    out.line(&format!("**{}**\n\n{fence}\n{}\n{fence}\n", prose::markdown(lead), text.trim_end_matches('\n')))
+    marked("**", lead, out)?;
+    out.line(&format!("{}\n", prose::fenced("", text)))
 }

@@ -7,12 +7,11 @@ use unicode_width::UnicodeWidthStr;
 use crate::bench::{Bench, Ran};
 
 /// Clears the screen, sets colours by C0 and C1, turns the reading direction, rings, hides and overwrites.
-const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{85}\u{202e}drow\u{2066}\u{200f}\u{feff}\u{2028}\u{e0041}\u{7f}\r\u{8}\0z会话";
+const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{85}\u{202e}drow\u{2066}\u{200f}\u{feff}\u{2028}\u{e0041}\u{7f}\r\u{8}\0\u{61c}\u{ad}\u{180e}\u{3164}\u{2029}\u{fff9}\u{e0100}\u{200d}\u{2064}z会话";
 
+/// Every character of the table, also where it would be harmless: none of them is in an emoji here.
 fn is_harmful(c: char) -> bool {
-    let invisible =
-        ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{206f}', '\u{e0000}'..='\u{e007f}'];
-    c.is_control() && c != '\n' && c != '\t' || c == '\u{feff}' || invisible.iter().any(|range| range.contains(&c))
+    c != '\n' && c != '\t' && boswell_model::unseen(c).is_some()
 }
 
 #[track_caller]
@@ -113,6 +112,57 @@ fn hostile_text_never_reaches_the_terminal_as_it_is() {
     }
     let shown = bench.run(["show", path.to_str().unwrap(), "--records"]).ends(0).text();
     assert!(shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会话"), "{shown}");
+}
+
+#[test]
+fn emoji_and_scripts_that_need_joiners_are_shown_as_they_are() {
+    let bench = Bench::new();
+    let said = "👩\u{200d}💻 ❤\u{fe0f} نمی\u{200c}خواهم 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}";
+    let at = "2026-10-05T08:00:00.000Z";
+    let rows = [
+        json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": at, "cwd": "/w"}),
+        json!({"type": "message", "id": "a", "parentId": null, "timestamp": at, "message": {"role": "user", "content": said, "timestamp": 1}}),
+    ];
+    let bytes: Vec<u8> = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
+    let path = bench.plant("emoji.jsonl", &bytes);
+    let path = path.to_str().unwrap();
+    for args in [&["show", path] as &[&str], &["export", path, "--format", "md"], &["export", path, "--format", "html"]]
+    {
+        let text = bench.run(args.iter().copied()).ends(0).text();
+        assert!(text.contains(said), "{args:?}: {text}");
+    }
+    let shown = bench.run(["show", path, "--json"]).ends(0);
+    assert!(shown.text().contains(said), "{shown:?}");
+    assert_eq!(shown.of_type("entry")[0]["text"], said);
+}
+
+#[test]
+fn invisible_characters_reach_neither_pages_nor_json() {
+    let bench = Bench::new();
+    // What a renderer makes of an entity counts as much as the character itself.
+    let said = "a\u{61c}b\u{200b}c&#x61c;d&#8238;e&lrm;f\u{3164}";
+    let row = json!({"type": "message", "id": "a", "parentId": null, "message": {"role": "user", "content": said, "timestamp": 1}});
+    let header = json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": "2026-10-05T08:00:00.000Z", "cwd": "/w\u{61c}"});
+    let path = bench.plant("odd.jsonl", format!("{header}\n{row}\n").as_bytes());
+    let path = path.to_str().unwrap();
+    for format in ["md", "html"] {
+        let page = bench.run(["export", path, "--format", format]).ends(0);
+        harmless(&page);
+        let page = page.text();
+        let mut html = String::new();
+        match format {
+            "md" => pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new(&page)),
+            _ => html.push_str(&page),
+        }
+        assert!(html.contains("a\\u{61c}b\\u{200b}c\\u{61c}d\\u{202e}e\\u{200e}f"), "{html}");
+        assert!(!html.chars().any(is_harmful), "{html}");
+    }
+    for args in [["show", path], ["tree", path], ["context", path], ["list", "--store"]] {
+        let args = if args[0] == "list" { vec!["list"] } else { args.to_vec() };
+        harmless(&bench.run(args.iter().copied()));
+        harmless(&bench.run(args.iter().copied().chain(["--json"])));
+    }
+    assert_eq!(bench.run(["show", path, "--json"]).ends(0).of_type("entry")[0]["text"], said, "the value is unchanged");
 }
 
 #[test]

@@ -79,6 +79,10 @@ impl Dialect for Claude {
         discover::is_uuid(id)
     }
 
+    fn is_usable(&self, located: &Located) -> bool {
+        discover::is_uuid(&located.id) || discover::is_agent_id(&located.id)
+    }
+
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {
         recognise::recognises(sample)
     }

@@ -99,6 +99,12 @@ fn is_agent(info: &FileInfo) -> bool {
     info.stem(".jsonl").is_some_and(|stem| stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()))
 }
 
+/// Whether a text is the id of a subagent: `agent-a016bda`, `agent-acompact-…`.
+pub(super) fn is_agent_id(text: &str) -> bool {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    text.strip_prefix("agent-").is_some_and(|id| !id.is_empty() && id.bytes().all(is_plain))
+}
+
 /// Whether a text is a UUID of any version, in either case.
 pub(super) fn is_uuid(text: &str) -> bool {
     text.len() == 36

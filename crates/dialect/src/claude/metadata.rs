@@ -1,7 +1,7 @@
 //! Titles and tags: lines that count until the next of their kind.
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
 
 use super::plan::{log_key, side_folder};
 use crate::{Asked, Plan, Planned, Step, unsupported};
@@ -56,10 +56,8 @@ pub(super) fn tags(asked: &Asked<'_>, tags: &[String]) -> Result<Planned> {
 
 /// A tag without what cannot be seen, as the client's own functions clean it.
 fn clean_tag(tag: &str) -> Result<String> {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e000}'..='\u{f8ff}')
-    };
+    // Its own functions drop private use as well; joiners go too, also those of emoji.
+    let hidden = |c: char| unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '\u{e000}'..='\u{f8ff}');
     let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
     let clean = clean.trim();
     if clean.is_empty() {
@@ -75,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_tag_loses_what_cannot_be_seen_and_must_leave_something() {
-        assert_eq!(clean_tag(" re\u{200b}lease\u{202e} ").unwrap(), "release");
+        assert_eq!(clean_tag(" re\u{200b}lease\u{202e}\u{61c}\u{e0041} ").unwrap(), "release");
         assert!(clean_tag("\u{feff} ").is_err());
         assert!(line("tag", "tag", "x", "s").starts_with(br#"{"type":"tag""#));
     }

@@ -1,7 +1,7 @@
 //! Where the conversation stands, said so that the newest client follows: a `last-prompt` line that names its leaf explicitly.
 
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Facts, Result, SessionRef, SessionView, Slot, Tip};
+use boswell_model::{Error, ErrorKind, Facts, Result, SessionRef, SessionView, Slot, Tip, shell_option};
 
 use super::plan::{log_key, whole_session};
 use super::{chain, tip};
@@ -74,7 +74,7 @@ pub(super) fn hang(view: &SessionView<'_>, parent: &Parent) -> Result<Option<Str
 
 /// Only lines that the client keeps in its chain can be stood at.
 fn reachable(asked: &Asked<'_>, slot: Slot) -> Result<()> {
-    stands(&asked.view, slot, &SessionRef::new("claude", &asked.located.id).to_string())
+    stands(&asked.view, slot, &SessionRef::new("claude", &asked.located.id).to_argument())
 }
 
 fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
@@ -83,7 +83,10 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
     let refuse = |why: &str| {
         Err(Error::new(ErrorKind::Unsupported, format!("the client cannot stand at `{}`", label.escape_debug()))
             .because(why.to_owned())
-            .hinting(format!("make a session from there with `boswell fork {session} --at {label}`")))
+            .hinting(format!(
+                "make a session from there with `boswell fork {session} {}`",
+                shell_option("--at", &label)
+            )))
     };
     let Some(head) = log.head(slot).filter(|head| chain::counts(head)) else {
         return refuse("that line is no part of the conversation as the client reads it");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use boswell_model::json::{Json, Object};
 use boswell_model::{
     Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Head, Instant, Message, Names, Result,
-    SessionView, Slot, Tip, View,
+    SessionView, Slot, Tip, View, shell_quote,
 };
 
 use crate::{
@@ -106,7 +106,9 @@ impl Dialect for Clinvoker {
 
     fn context(&self, view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
         let id = view.with_object(Slot(0), |o| o.text("id").map(|id| id.into_owned()))?.flatten();
-        let session = id.filter(|id| id::is_valid(id)).map_or_else(|| "S".to_owned(), |id| format!("clinvoker:{id}"));
+        let session = id
+            .filter(|id| id::is_valid(id))
+            .map_or_else(|| "S".to_owned(), |id| shell_quote(&format!("clinvoker:{id}")));
         Err(Error::new(ErrorKind::Unsupported, "clinvoker keeps no messages, so nothing can be said of its context")
             .because("the transcript is with the backend that it ran")
             .hinting(format!("`boswell show {session}` follows the link to it")))

@@ -1,5 +1,7 @@
 //! Which session ids clinvoker accepts.
 
+use boswell_model::{Unseen, unseen};
+
 /// Whether `id` can be a session: what clinvoker's own check accepts, less what is no session or looks like an option.
 ///
 /// Its check looks at the form only for lengths 16 and 32, so `index` passes and names the index file.
@@ -10,7 +12,7 @@ pub fn is_valid(id: &str) -> bool {
         && !id.starts_with(['-', '.'])
         && !id.contains(['/', '\\', '\0'])
         && !id.contains("..")
-        && !id.chars().any(char::is_control)
+        && !id.chars().any(|c| unseen(c).is_some_and(|why| why != Unseen::Sign))
         && (!checked || is_hex(id))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Kind, Raw};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::{
     Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition, Step, StoreIntention,
@@ -255,10 +255,9 @@ fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let mut remarks = Vec::new();
     if let Some((backend, session)) = asked.facts.agent.as_ref().zip(asked.facts.external_ids.get("backend")) {
         remarks.push(format!(
-            "the transcript stays with {}: `boswell delete {}:{}` would remove it",
+            "the transcript stays with {}: `boswell delete {}` would remove it",
             backend.escape_debug(),
-            backend.escape_debug(),
-            session.escape_debug()
+            SessionRef::new(backend, session).to_argument()
         ));
     }
     let beside = format!("sessions/{id}");

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip};
+use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip, shell_quote};
 
 use super::migrate::{Migrated, migrated};
 use super::shape::is_entry;
@@ -41,7 +41,7 @@ fn is_free(asked: &Asked<'_>, id: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-        .hinting(format!("append to it with `boswell append {id}`, or leave --id out")))
+        .hinting(format!("append to it with `boswell append {}`, or leave --id out", shell_quote(id))))
 }
 
 /// Header and records of the new log.

@@ -1,6 +1,6 @@
 //! How session files lie below a root.
 
-use boswell_model::{Framing, Result};
+use boswell_model::{Framing, Result, Unseen, unseen};
 
 use crate::{FileInfo, Files, Found, Located};
 
@@ -139,7 +139,9 @@ fn is_stamp(text: &str) -> bool {
 
 /// Whether the programs would take a text for an id: a separator or the ending of a log makes it a path to them.
 pub(super) fn id_is_valid(id: &str) -> bool {
-    let odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '/' | '\\' | ':');
+    let odd = |c: char| {
+        c.is_whitespace() || unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '/' | '\\' | ':')
+    };
     !id.is_empty() && id.len() <= 255 && !id.starts_with(['-', '.']) && !id.ends_with(".jsonl") && !id.contains(odd)
 }
 
@@ -226,7 +228,9 @@ mod tests {
         for good in ["1470cb256c001234", "V1StGXR8_Z5jdHi6B-myT", "01a01fba-0000-7000-a150-000000000621"] {
             assert!(id_is_valid(good), "{good}");
         }
-        for bad in ["", "-r", "--help", "../x", "a/b", "a\\b", "x.jsonl", "a b", "a\n", ".", "C:x"] {
+        for bad in
+            ["", "-r", "--help", "../x", "a/b", "a\\b", "x.jsonl", "a b", "a\n", ".", "C:x", "a\u{202e}b", "\u{61c}"]
+        {
             assert!(!id_is_valid(bad), "{bad:?}");
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use boswell_model::json::{Fault, Json, Raw, remove_member, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot};
+use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
 
 use super::kept::kept_by_index;
 use super::session_id::entry_id;
@@ -100,7 +100,7 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>) -> Result<Planned> {
     }
     let (Some(key), Some(_)) = (&asked.located.key, header(view.log)) else {
         return Err(Error::new(ErrorKind::Damaged, format!("session {id} has no header that states a version"))
-            .hinting(format!("see what is wrong with `boswell check {id}`")));
+            .hinting(format!("see what is wrong with `boswell check {}`", shell_quote(id))));
     };
     let made = migrated(view, asked.chance)?;
     if made.records.iter().all(Option::is_none) {

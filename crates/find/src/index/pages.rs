@@ -12,7 +12,7 @@ use crate::disk::DiskFile;
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
 /// Raised whenever bytes or meaning change; files of another version are rebuilt.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
 /// Adds checksums and footer to a body; also gives the number that stands for the file.

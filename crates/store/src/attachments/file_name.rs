@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use boswell_model::{Unseen, unseen, without_hostile};
+
 use super::Attachment;
 use super::kind::{extension, usual_extension};
 
@@ -29,8 +31,9 @@ pub fn safe_names(attachments: &[Attachment]) -> Vec<String> {
 /// The last part of a name, without anything that a file system, shell or screen could take for something else.
 fn safe(name: &str, mime: &str) -> String {
     let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");
-    let plain: String =
-        last.chars().filter(|c| !is_invisible(*c)).map(|c| if is_special(c) { '_' } else { c }).collect();
+    // Marks that change the direction or hide let `gpj.exe` pass for a picture.
+    let seen = without_hostile(last, |c, out| out.extend(is_special(c).then_some('_')));
+    let plain: String = seen.chars().map(|c| if is_special(c) { '_' } else { c }).collect();
     let mut name = plain.trim_matches([' ', '.']).trim_start_matches('-').to_owned();
     if name.is_empty() {
         "attachment".clone_into(&mut name);
@@ -46,12 +49,7 @@ fn safe(name: &str, mime: &str) -> String {
 }
 
 fn is_special(c: char) -> bool {
-    c.is_control() || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*')
-}
-
-/// Marks that change the direction or the look of a name without being seen, so that `gpj.exe` can pass for a picture.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{AD}')
+    unseen(c) == Some(Unseen::Control) || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*')
 }
 
 fn shortened(name: &str) -> String {
@@ -105,6 +103,8 @@ mod tests {
             ("CON.txt", "_CON.txt"),
             ("com1", "_com1"),
             ("photo\u{202E}gpj.exe", "photogpj.exe"),
+            ("photo\u{61C}\u{2028}.exe", "photo_.exe"),
+            ("👩\u{200D}💻.png", "👩\u{200D}💻.png"),
             ("图片.png", "图片.png"),
         ] {
             assert_eq!(names(&[given], "application/x-unknown"), [safe], "{given}");

@@ -37,7 +37,7 @@ impl Runner {
         if plan.steps.is_empty() {
             return Err(Error::new(ErrorKind::Conflict, format!("nothing of {session} is missing"))
                 .because("every file that was kept of it is in its place")
-                .hinting(format!("read it with `boswell show {session}`")));
+                .hinting(format!("read it with `boswell show {}`", session.to_argument())));
         }
         let operation = self.run(&log.root, &plan, session, Reason::Before)?;
         Ok(Restored { operation, renewed })

@@ -143,14 +143,14 @@ impl<'a> Workbench<'a> {
         for number in numbers {
             let step = plan.steps.iter().find(|step| step.number == *number).ok_or_else(|| {
                 Error::new(ErrorKind::NotFound, format!("the plan has no step {number}"))
-                    .hinting(format!("see its steps with `boswell repair {}`", self.original.reference()))
+                    .hinting(format!("see its steps with `boswell repair {}`", self.original.reference().to_argument()))
             })?;
             wanted.push(step);
         }
         let pending = |step: &&RepairStep| step.repair != Repair::Fork && step.taken;
         if wanted.iter().any(|step| step.repair == Repair::Fork) && plan.steps.iter().any(|step| pending(&step)) {
             return Err(Error::new(ErrorKind::Conflict, "bytes must be put in order before records are changed")
-                .hinting(format!("first run `boswell repair {} --apply`", self.original.reference())));
+                .hinting(format!("first run `boswell repair {} --apply`", self.original.reference().to_argument())));
         }
         let session = &self.original;
         let whole = Patch::whole(session.log().bytes);
@@ -169,7 +169,7 @@ impl<'a> Workbench<'a> {
                 .because("it is about what they leave")
                 .hinting(format!(
                     "take those before it first; `boswell repair {}` numbers them",
-                    session.reference()
+                    session.reference().to_argument()
                 )));
         }
         mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));

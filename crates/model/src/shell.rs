@@ -1,0 +1,50 @@
+//! Words of commands that people copy into a shell.
+
+use crate::unseen::{is_hostile, without_hostile};
+
+/// A word as a POSIX shell reads it back, without a character that a terminal would not show.
+///
+/// Only for commands that are printed. Commands that we start get their words as an array.
+pub fn shell_quote(word: &str) -> String {
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+');
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    if !word.char_indices().any(|(at, c)| is_hostile(word, at, c)) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    // $'…' spells a character by its bytes, so that none of them reaches the terminal as it is.
+    let escaped = word.replace('\\', "\\\\").replace('\'', "\\'");
+    let shown = without_hostile(&escaped, |c, out| {
+        let mut buffer = [0; 4];
+        c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
+    });
+    format!("$'{shown}'")
+}
+
+/// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be taken for an option.
+pub fn shell_option(name: &str, value: &str) -> String {
+    let between = if value.starts_with('-') { '=' } else { ' ' };
+    format!("{name}{between}{}", shell_quote(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_and_a_terminal() {
+        assert_eq!(shell_quote("claude"), "claude");
+        assert_eq!(shell_quote("a b"), "'a b'");
+        assert_eq!(shell_quote("it's"), "'it'\\''s'");
+        assert_eq!(shell_quote(""), "''");
+        assert_eq!(shell_quote("~/x"), "'~/x'");
+        assert_eq!(shell_quote("$(rm -rf ~)"), "'$(rm -rf ~)'");
+        assert_eq!(shell_quote("a\x1b[2J'\\"), "$'a\\x1b[2J\\'\\\\'");
+        assert_eq!(shell_quote("a\nb\u{61C}"), "$'a\\x0ab\\xd8\\x9c'");
+        assert_eq!(shell_option("--at", "#3"), "--at '#3'");
+        assert_eq!(shell_option("--at", "--help"), "--at=--help");
+        assert_eq!(shell_quote("👩\u{200D}💻"), "'👩\u{200D}💻'");
+    }
+}
