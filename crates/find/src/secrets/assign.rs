@@ -90,13 +90,23 @@ pub(super) struct Value {
 
 const LONGEST: usize = 512;
 
+/// Words that follow the name of an option in prose.
+const PROSE: [&str; 12] = [
+    "option", "options", "argument", "arguments", "parameter", "parameters", "instead", "should", "cannot", "flags", "without",
+    "before",
+];
+
 /// The secret that a name, which is at `range`, is set to.
 pub(super) fn secret(text: &[u8], range: &Range<usize>, name: Name) -> Option<Range<usize>> {
     let end = name_end(text, range.end);
     let value = value(text, range.start, end)?;
     let bytes = text.get(value.range.clone())?;
-    let plain = !value::is_reference(bytes) && !value::is_code(bytes);
-    (plain && is_secret(bytes, name, &value)).then_some(value.range)
+    // "The --password option": prose about an option, not its use.
+    if text.get(end) == Some(&b' ') && PROSE.iter().any(|word| word.as_bytes() == bytes) {
+        return None;
+    }
+    let real = is_secret(bytes, name, &value) && !value::is_reference(bytes) && !value::is_code(bytes);
+    real.then_some(value.range)
 }
 
 /// Behind a name there may be a number or what it is for: `PASSWORD_2`, `API_KEY_PROD`.
@@ -124,12 +134,15 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     if !value.quoted && letters.signs == 0 && value::names_itself(bytes) && bits < 3.8 {
         return false;
     }
+    if name != Name::Password && !value.quoted && value::is_camel_case(bytes) {
+        return false;
+    }
     let words = letters.digits == 0 && letters.signs == 0;
     match name {
-        Name::Password if value.quoted => (len >= 4 && odd) || (len >= 6 && !value::names_itself(bytes)),
+        Name::Password if value.quoted => (len >= 3 && odd) || (len >= 6 && !value::names_itself(bytes)),
         Name::Password if value.shell => (len >= 4 && odd) || (len >= 6 && !value::names_itself(bytes) && letters.lower > 0),
         Name::Password => len >= 6 && odd && (mixed || len >= 8),
-        Name::Key if words => len >= 20 && letters.upper >= 3 && letters.lower >= 3 && bits >= 3.8,
+        Name::Key if words => len >= 20 && (value.quoted || value.shell) && !value::is_camel_case(bytes) && letters.upper >= 3 && letters.lower >= 3 && bits >= 3.8,
         Name::Key if value.quoted || value.shell => len >= 6 && mixed && !is_label(bytes),
         Name::Key => len >= 8 && mixed && bits >= 2.5 && !is_label(bytes),
         Name::Token => len >= 16 && mixed && bits >= 3.0 && !is_label(bytes) && !is_id(bytes),
@@ -144,7 +157,8 @@ fn is_label(bytes: &[u8]) -> bool {
             || part.iter().all(u8::is_ascii_alphabetic)
             || part.len() <= 4
     };
-    parts.len() > 1 && parts.iter().filter(|part| plain(part)).count() * 2 > parts.len() && !is_id(bytes)
+    let odd = |part: &&[u8]| part.len() >= 12 && part.iter().any(u8::is_ascii_digit);
+    parts.len() > 1 && !parts.iter().any(odd) && parts.iter().filter(|part| plain(part)).count() * 2 > parts.len() && !is_id(bytes)
 }
 
 /// A UUID or a hash: an id of something, unless its name says that it is a secret.
@@ -179,7 +193,7 @@ pub(super) fn of_vendor(text: &[u8], range: &Range<usize>, forms: &[(Class, usiz
 
 /// Finds what the name that starts at `start` and ends at `end` is set to.
 pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
-    let closed = skip(text, end, 6, |byte| matches!(byte, b'"' | b'\'' | b'`' | b']' | b'\\' | b'*'));
+    let closed = skip(text, end, 24, |byte| matches!(byte, b'"' | b'\'' | b'`' | b']' | b'\\' | b'*'));
     let spaced = skip(text, closed, 40, |byte| matches!(byte, b' ' | b'\t'));
     let (mut at, sign) = separator(text, start, closed, spaced)?;
     at = skip(text, at, 40, |byte| matches!(byte, b' ' | b'\t' | b'*'));
@@ -189,7 +203,7 @@ pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
     }
     if sign == b'>' {
         let rest = text.get(at..)?;
-        let len = rest.iter().take(LONGEST).position(|byte| *byte == b'<')?;
+        let len = rest.iter().take(LONGEST).position(|byte| *byte == b'<').filter(|len| rest.get(len + 1) == Some(&b'/'))?;
         return Some(Value { range: at..at + len, quoted: true, shell: false });
     }
     if let Some(range) = quoted(text, at) {
@@ -272,6 +286,10 @@ pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
             break;
         }
         len += 1;
+    }
+    // A word without an end is not a value but a file, perhaps one that is made to cost time.
+    if len == LONGEST {
+        return at..at;
     }
     // The end of a sentence is not part of the value.
     while len > 0 && matches!(rest.get(len - 1), Some(b'.' | b':' | b'?')) {

@@ -11,7 +11,6 @@ const NAMES: [&str; 23] = [
 ];
 
 pub(super) const ALNUM: Class = Class(0);
-pub(super) const WORD: Class = Class(7);
 pub(super) const URL: Class = Class(8);
 pub(super) const B64TAIL: Class = Class(12);
 

@@ -79,14 +79,24 @@ pub(super) const CONTEXTS: &[(&str, Context)] = &[
     ("-----begin ", Context::Block),
 ];
 
+/// What contexts gave, and how far some were read.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) found: Vec<(&'static str, Range<usize>)>,
+    cookies: usize,
+}
+
 /// Finds the secrets of a context whose words are at `range`.
-pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, found: &mut Vec<(&'static str, Range<usize>)>) {
+pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, seen: &mut Seen) {
+    let found = &mut seen.found;
     match context {
         Context::Address => found.extend(address(text, range).map(|it| ("password-in-url", it))),
         Context::Command(options) => command(text, range, options, found),
         Context::Netrc => found.extend(netrc(text, range.end).map(|it| ("netrc-password", it))),
         Context::Pgpass => found.extend(pgpass(text, range.end).map(|it| ("pgpass-password", it))),
-        Context::Cookie => cookies(text, range.end, found),
+        // A header is read to its end once, however often it says `cookie`.
+        Context::Cookie if range.start >= seen.cookies => seen.cookies = cookies(text, range.end, found),
+        Context::Cookie => {}
         Context::Authorization => found.extend(authorization(text, range.end)),
         Context::Bearer => found.extend(bearer(text, range.end, false)),
         Context::Basic => found.extend(basic(text, range.end).map(|it| ("basic-auth", it))),
@@ -102,7 +112,7 @@ const ANYBODY: [&[u8]; 14] = [
 fn is_example(user: &[u8], password: &[u8]) -> bool {
     let user = user.to_ascii_lowercase();
     let anybody = ANYBODY.contains(&user.as_slice()) || user == password.to_ascii_lowercase();
-    if value::is_word(password) || password.len() == 1 {
+    if value::is_word(password) {
         return anybody;
     }
     value::is_reference(password) || password.iter().all(|byte| matches!(byte, b'.' | b'*'))
@@ -126,7 +136,7 @@ fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..end)?);
     let template = |bytes: &[u8]| bytes.iter().any(|byte| b"{}$()[]".contains(byte));
     // `$` and brackets are escaped in real addresses; here they are what a template fills.
-    if password.is_empty() || template(user) || (template(password) && value::is_reference(password)) || starts_template(password) {
+    if password.len() < 2 || template(user) || (template(password) && value::is_reference(password)) || starts_template(password) {
         return None;
     }
     (!is_example(user, password)).then_some(range.end + colon + 1..range.end + end)
@@ -206,7 +216,7 @@ fn next_word(text: &[u8], at: usize) -> (Range<usize>, usize) {
         }
         start += 1;
     }
-    let len = rest.iter().skip(start).take(256).take_while(|b| !b.is_ascii_whitespace() && !b"\"\\".contains(b)).count();
+    let len = rest.iter().skip(start).take(256).take_while(|b| !b.is_ascii_whitespace() && !b"\"'`\\{}".contains(b)).count();
     (at + start..at + start + len, at + start + len)
 }
 
@@ -242,12 +252,13 @@ fn pgpass(text: &[u8], at: usize) -> Option<Range<usize>> {
 const ATTRIBUTES: [&str; 9] =
     ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority", "partitioned"];
 
-fn cookies(text: &[u8], at: usize, found: &mut Vec<(&'static str, Range<usize>)>) {
+/// Finds the cookies of a header and gives where it ends.
+fn cookies(text: &[u8], at: usize, found: &mut Vec<(&'static str, Range<usize>)>) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     // `Cookie: a=b`, `"cookie": "a=b"`, `'Cookie', 'a=b'`.
-    let open = rest.iter().take(16).take_while(|byte| b" \t\"'\\[]:,=(".contains(byte)).count();
+    let open = rest.iter().take(48).take_while(|byte| b" \t\"'\\[]:,=(".contains(byte)).count();
     if !rest.get(..open).unwrap_or_default().iter().any(|byte| matches!(byte, b':' | b',' | b'=')) {
-        return;
+        return at;
     }
     let line = rest.get(open..).unwrap_or_default();
     let len = line.iter().take(8192).take_while(|byte| !b"\r\n\"'`\\<>{}()".contains(byte)).count();
@@ -262,6 +273,7 @@ fn cookies(text: &[u8], at: usize, found: &mut Vec<(&'static str, Range<usize>)>
             found.push(("cookie", start + sign + 1..start + sign + 1 + value.len()));
         }
     }
+    at + open + len
 }
 
 fn is_cookie(name: &[u8], value: &[u8]) -> bool {
@@ -277,7 +289,7 @@ fn is_cookie(name: &[u8], value: &[u8]) -> bool {
 
 fn authorization(text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
     let rest = text.get(at..)?;
-    let joined = rest.iter().take(12).take_while(|byte| b"\"'\\]: =>`,".contains(byte)).count();
+    let joined = rest.iter().take(48).take_while(|byte| b"\"'\\]: =>`,".contains(byte)).count();
     if !rest.get(..joined)?.iter().any(|byte| matches!(byte, b':' | b'=' | b',')) {
         return None;
     }

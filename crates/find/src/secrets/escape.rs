@@ -5,15 +5,19 @@ use std::ops::Range;
 /// A text with one level of escapes resolved, and how its places map to the text it came from.
 pub(super) struct Unescaped {
     pub(super) text: Vec<u8>,
-    /// For every escape: where its byte is here, and where it ends in the source.
-    escapes: Vec<(usize, usize)>,
+    /// For every escape: where its bytes begin and end here, and where it ends in the source.
+    escapes: Vec<(Range<usize>, usize)>,
 }
 
 /// Whether a text contains escapes that a plain search does not see through: printable characters
-/// written as `\u00xx`, and `\/`.
+/// written as `\u00xx`, `\/`, and the Chinese words for passwords and keys.
 pub(super) fn hides_text(text: &[u8]) -> bool {
-    let printable = |at: usize| matches!(text.get(at + 4), Some(b'2'..=b'7'));
-    memchr::memmem::find_iter(text, b"\\u00").any(printable) || memchr::memmem::find(text, b"\\/").is_some()
+    let telling = |at: usize| match text.get(at + 2..at + 6) {
+        Some([b'0', b'0', high, _]) => matches!(high, b'2'..=b'7'),
+        Some(digits) => digits.eq_ignore_ascii_case(b"5bc6") || digits.eq_ignore_ascii_case(b"53e3"),
+        None => false,
+    };
+    memchr::memmem::find_iter(text, b"\\u").any(telling) || memchr::memmem::find(text, b"\\/").is_some()
 }
 
 impl Unescaped {
@@ -26,10 +30,15 @@ impl Unescaped {
             out.text.extend_from_slice(rest.get(..plain).unwrap_or_default());
             at += plain;
             let Some(escape) = source.get(at..).filter(|rest| !rest.is_empty()) else { break };
-            let (byte, len) = resolve(escape);
+            let (character, len) = resolve(escape);
             at += len;
-            out.escapes.push((out.text.len(), at));
-            out.text.push(byte);
+            let here = out.text.len();
+            match character {
+                Some(character) => out.text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                // Half of a pair: it only matters that it is not part of a key.
+                None => out.text.push(0xff),
+            }
+            out.escapes.push((here..out.text.len(), at));
         }
         out
     }
@@ -40,31 +49,30 @@ impl Unescaped {
     }
 
     fn place(&self, at: usize) -> usize {
-        let before = self.escapes.partition_point(|(here, _)| *here < at);
+        let before = self.escapes.partition_point(|(here, _)| here.start < at);
         match before.checked_sub(1).and_then(|index| self.escapes.get(index)) {
             None => at,
-            // Every escape became one byte, so the rest is as far from it as it was.
-            Some((here, end)) => end + (at - here - 1),
+            // What follows an escape is as far behind it as it was.
+            Some((here, end)) => end + at.saturating_sub(here.end),
         }
     }
 }
 
-/// The byte that stands for an escape, and how long the escape is.
-fn resolve(escape: &[u8]) -> (u8, usize) {
+/// The character that an escape means, and how long the escape is. What is not a valid escape is its own first byte.
+fn resolve(escape: &[u8]) -> (Option<char>, usize) {
     match escape.get(1) {
-        Some(b'n') => (b'\n', 2),
-        Some(b'r') => (b'\r', 2),
-        Some(b't') => (b'\t', 2),
-        Some(byte @ (b'"' | b'\\' | b'/' | b'\'')) => (*byte, 2),
+        Some(b'n') => (Some('\n'), 2),
+        Some(b'r') => (Some('\r'), 2),
+        Some(b't') => (Some('\t'), 2),
+        Some(byte @ (b'"' | b'\\' | b'/' | b'\'')) => (Some(char::from(*byte)), 2),
         Some(b'u') => {
             let digits = escape.get(2..6).and_then(|digits| std::str::from_utf8(digits).ok());
             match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
-                // Of a character that is not ASCII it only matters that it is not one of a key's.
-                Some(code) => (u8::try_from(code).ok().filter(u8::is_ascii).unwrap_or(0xff), 6),
-                None => (b'\\', 1),
+                Some(code) => (char::from_u32(code), 6),
+                None => (Some('\\'), 1),
             }
         }
-        _ => (b'\\', 1),
+        _ => (Some('\\'), 1),
     }
 }
 
@@ -88,6 +96,7 @@ mod tests {
     #[test]
     fn only_printable_characters_and_slashes_are_hidden_text() {
         assert!(hides_text(br"\u0067hp") && hides_text(br"https:\/\/x"));
+        assert!(hides_text(br"\u5bc6\u7801"));
         assert!(!hides_text(br"\u001b[0m \u4f60 \n"));
     }
 }

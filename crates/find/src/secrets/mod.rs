@@ -9,7 +9,7 @@ mod class;
 mod context;
 mod escape;
 mod rule;
-mod tally;
+mod secret_count;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -22,10 +22,10 @@ use boswell_model::Result;
 use anchors::Anchors;
 use assign::{NAMES, Name};
 use class::Runs;
-use context::{CONTEXTS, Context};
+use context::{CONTEXTS, Context, Seen};
 use escape::Unescaped;
 use rule::{Place, Rule, Vendor};
-pub use tally::Tally;
+pub use secret_count::SecretCount;
 
 /// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Secrets {
     fn find_plain(&self, text: &[u8], cut: bool) -> Vec<Secret> {
         let mut runs = Runs::of(text);
         let mut found: Vec<Secret> = Vec::new();
-        let mut placed: Vec<(&'static str, Range<usize>)> = Vec::new();
+        let mut seen = Seen::default();
         let mut covered = 0;
         self.anchors.each(text, &mut |range, clue| match clue {
             // Inside a key that was found nothing else is looked for, which keeps long runs cheap.
@@ -134,20 +134,20 @@ impl Secrets {
                 let value = assign::secret(text, &range, name);
                 found.extend(value.map(|range| Secret { kind: "assigned", range }));
             }
-            Clue::Context(context) => context::find(text, context, &range, &mut placed),
+            Clue::Context(context) => context::find(text, context, &range, &mut seen),
         });
-        context::discord(text, &mut placed);
-        found.extend(placed.into_iter().map(|(kind, range)| Secret { kind, range }));
+        context::discord(text, &mut seen.found);
+        found.extend(seen.found.into_iter().map(|(kind, range)| Secret { kind, range }));
         found
     }
 
     /// The text with every secret removed.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.redact_into(text, false, &mut Tally::default())
+        self.redact_into(text, false, &mut SecretCount::default())
     }
 
     /// As [`Secrets::redact`], and counts what it removed. `cut` says that the text is the beginning of a longer one.
-    pub fn redact_into<'t>(&self, text: &'t str, cut: bool, tally: &mut Tally) -> Cow<'t, str> {
+    pub fn redact_into<'t>(&self, text: &'t str, cut: bool, count: &mut SecretCount) -> Cow<'t, str> {
         let found = self.find_in(text.as_bytes(), cut);
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -163,7 +163,7 @@ impl Secrets {
             out.push_str(before);
             out.push_str(&format!("[{} removed]", secret.kind));
             at = secret.range.end;
-            tally.add(secret.kind);
+            count.add(secret.kind);
         }
         out.push_str(text.get(at..).unwrap_or(""));
         Cow::Owned(out)

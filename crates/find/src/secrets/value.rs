@@ -34,22 +34,25 @@ pub(super) fn is_filler(bytes: &[u8]) -> bool {
 }
 
 /// Texts that make a value of a telling name an example, a reference or a message, in small letters.
-const REFERENCES: [&str; 34] = [
-    "your", "example", "placeholder", "changeme", "change-me", "change_me", "change_this", "redacted", "removed]",
-    "dummy", "sample", "insert", "replace", "xxxx", "****", "...", "…", "•••", "process.env", "environ", "getenv",
-    "env.", "secrets.", "config.", "settings.", "fake", "mock", "not-set", "not_set", "not set", "undefined",
-    "-here", "_here", "1234567890",
+const REFERENCES: [&str; 30] = [
+    "example", "placeholder", "changeme", "change-me", "change_me", "change_this", "redacted", "removed]",
+    "dummy", "sample", "insert", "replace", "xxxxx", "****", "...", "…", "•••", "process.env", "environ", "getenv",
+    "secrets.", "config.", "settings.", "not-set", "not_set", "not set", "undefined",
+    "-here", "_here", "23456789",
 ];
 
+/// As above, but so short that keys contain them by chance: they count where a word begins.
+const SHORT_REFERENCES: [&str; 4] = ["your", "fake", "mock", "env."];
+
 /// Values that are words of code, of forms or of documentation rather than secrets.
-const WORDS: [&str; 72] = [
+const WORDS: [&str; 76] = [
     "password", "passwd", "passphrase", "pass", "pwd", "secret", "secrets", "token", "key", "apikey", "api_key",
     "api-key", "string", "str", "text", "true", "false", "null", "none", "nil", "empty", "required", "optional",
     "hidden", "default", "value", "admin", "root", "user", "username", "postgres", "mysql", "guest", "test",
     "testing", "public", "private", "bearer", "basic", "oauth", "oauth2", "jwt", "boolean", "number", "object", "any",
     "int", "bytes", "missing", "invalid", "incorrect", "wrong", "valid", "unknown", "disabled", "enabled", "auto",
     "input", "field", "header", "cookie", "session", "local", "localhost", "file", "keyring", "keychain", "vault",
-    "prompt", "manual", "option", "type",
+    "prompt", "manual", "option", "type", "foo", "bar", "baz", "foobar",
 ];
 
 /// Whether a value is a generic word.
@@ -72,10 +75,16 @@ pub(super) fn is_reference(bytes: &[u8]) -> bool {
         || framed(b'%', b'%')
         || [&b"${"[..], b"$(", b"{{", b"}}", b"<%", b"%(", b"%s", b"#{"].iter().any(|part| has(part))
         || REFERENCES.iter().any(|word| has(word.as_bytes()))
+        || SHORT_REFERENCES.iter().any(|word| {
+            memchr::memmem::find_iter(&lower, word.as_bytes()).any(|at| begins_a_word(&lower, at))
+        })
 }
 
 /// `****`, `xxxxxx`, `------`: at most two different bytes.
 fn one_letter(bytes: &[u8]) -> bool {
+    if bytes.len() < 4 {
+        return false;
+    }
     let first = bytes.first();
     let others = bytes.iter().filter(|byte| Some(*byte) != first);
     let second = others.clone().next();
@@ -130,7 +139,8 @@ pub(super) fn is_code(bytes: &[u8]) -> bool {
     let slashes = bytes.iter().filter(|byte| **byte == b'/').count();
     let path = starts(b"/") && slashes > 1 || starts(b"./") || starts(b"../") || starts(b"~/");
     let address = memchr::memmem::find(bytes, b"://").is_some();
-    let call = bytes.windows(2).any(|pair| matches!(pair, [name, b'('] if name.is_ascii_alphanumeric() || *name == b'_'));
+    // A call or an index: `read(`, `parts[`.
+    let call = bytes.windows(2).any(|pair| matches!(pair, [name, b'(' | b'['] if name.is_ascii_alphanumeric() || *name == b'_'));
     path || address || call || is_file(bytes) || is_dotted(bytes) || is_constant(bytes)
 }
 
@@ -148,7 +158,7 @@ fn is_dotted(bytes: &[u8]) -> bool {
     let name = |part: &[u8]| {
         part.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
             && part.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'?' | b'!' | b':'))
-            && (part.len() < 12 || bits(part) < 3.6)
+            && (part.len() < 12 || bits(part) < 3.6 || is_camel_case(part))
     };
     let parts: Vec<&[u8]> = bytes.split(|byte| *byte == b'.').collect();
     let joined = parts.len() > 1 && parts.iter().all(|part| name(part));
@@ -170,4 +180,15 @@ pub(super) fn names_itself(bytes: &[u8]) -> bool {
     ["passw", "secret", "token", "apikey", "api_key", "api-key", "credential", "auth"]
         .iter()
         .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// `X509RequestOptions`: an identifier of several words with hardly a digit.
+pub(super) fn is_camel_case(bytes: &[u8]) -> bool {
+    let bytes = bytes.strip_prefix(b"_").unwrap_or(bytes);
+    let words = bytes.chunk_by(|_, next| next.is_ascii_lowercase());
+    let in_words: usize = words.filter(|word| word.len() >= 4).map(<[u8]>::len).sum();
+    bytes.iter().all(u8::is_ascii_alphanumeric)
+        && bytes.iter().any(u8::is_ascii_uppercase)
+        && bytes.iter().filter(|byte| byte.is_ascii_digit()).count() <= 4
+        && in_words * 10 >= bytes.len() * 8
 }

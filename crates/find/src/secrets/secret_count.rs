@@ -5,11 +5,11 @@ use std::fmt;
 
 /// How many secrets of each kind were removed or found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SecretCount {
     kinds: BTreeMap<String, u64>,
 }
 
-impl Tally {
+impl SecretCount {
     /// Counts one.
     pub fn add(&mut self, kind: &str) {
         *self.kinds.entry(kind.to_owned()).or_default() += 1;
@@ -26,7 +26,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for SecretCount {
     /// Writes `6 secrets (3 kinds)`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (secrets, kinds) = (self.total(), self.kinds.len());
