@@ -276,6 +276,11 @@ int creat64(const char *path, mode_t mode) { return open64(path, O_CREAT | O_WRO
     if (call.verdict == FAIL) return -1;                                  \
     ssize_t done = call.verdict == SHORT ? (ssize_t)(half) : (whole);     \
     returned(&call, done < 0);                                            \
+    /* Half of one byte is none, and a write that takes none of them is an error. */ \
+    if (call.verdict == SHORT && done == 0) {                             \
+        errno = ENOSPC;                                                   \
+        return -1;                                                        \
+    }                                                                     \
     return done
 
 ssize_t write(int fd, const void *bytes, size_t len) {

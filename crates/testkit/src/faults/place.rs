@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::call_log::CallLog;
 use super::plan::Fault;
 use super::shim::Shim;
 use crate::disk;
@@ -91,7 +92,10 @@ impl Place {
     fn plant(&self) {
         let demo = self.live().join("d");
         let home = demo.join("home");
-        disk::write(&home.join(".pi/agent/sessions/--proj-aged--/2025-01-01T00-00-00-000Z_aged.jsonl"), OLD_PI.as_bytes());
+        disk::write(
+            &home.join(".pi/agent/sessions/--proj-aged--/2025-01-01T00-00-00-000Z_aged.jsonl"),
+            OLD_PI.as_bytes(),
+        );
         let gone = "bbbbbbbb-0001-4001-8001-000000000002";
         disk::write(&home.join(format!(".claude/projects/-w/{gone}/tool-results/b.txt")), b"left");
         disk::write(&home.join(format!(".claude/file-history/{gone}/one@v1")), b"left");
@@ -174,12 +178,39 @@ impl Place {
     }
 
     /// Runs a command with something on stdin, its calls logged, and perhaps with a fault.
-    pub fn run_faulty(&self, args: &[&str], stdin: Option<&str>, fault: Option<Fault>) -> Result<(Ran, PathBuf), String> {
+    pub fn run_faulty(
+        &self,
+        args: &[&str],
+        stdin: Option<&str>,
+        fault: Option<Fault>,
+    ) -> Result<(Ran, PathBuf), String> {
         let log = self.folder.join("calls");
         let _ = std::fs::remove_file(&log);
         let mut command = self.command(args);
         self.shim.preload(&mut command, &self.live(), &log, fault);
         Ok((finish(&mut command, stdin)?, log))
+    }
+
+    /// Runs a command with the shim and under `strace`: what the shim saw, and what the system saw, a line for each call.
+    pub fn run_traced(&self, args: &[&str]) -> Result<(Ran, CallLog, String), String> {
+        let (log, trace) = (self.folder.join("calls"), self.folder.join("trace"));
+        let _ = std::fs::remove_file(&log);
+        let plain = self.command(args);
+        let mut command = Command::new("strace");
+        command.args(["-f", "-y", "-s", "0", "-e", "trace=file,desc", "-o"]).arg(&trace);
+        // Only the program is to be preloaded, not strace.
+        let mut given = Command::new("env");
+        self.shim.preload(&mut given, &self.live(), &log, None);
+        for (name, value) in given.get_envs() {
+            let mut pair = name.to_owned();
+            pair.push("=");
+            pair.push(value.unwrap_or_default());
+            command.arg("-E").arg(pair);
+        }
+        command.arg(plain.get_program()).args(plain.get_args()).current_dir(self.live()).env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = finish(&mut command, None)?;
+        Ok((ran, CallLog::read(&log), String::from_utf8_lossy(&disk::read(&trace)).into_owned()))
     }
 }
 

@@ -27,11 +27,11 @@ pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
     page.push_str(LEGEND);
     let mut by_kind: BTreeMap<&str, Row> = BTreeMap::new();
     tally.rows.iter().for_each(|((_, kind), row)| by_kind.entry(kind).or_default().add(*row));
-    page.push_str("## By kind\n\n| fault | trials | struck | old | new | parts | told | violations |\n|---|---|---|---|---|---|---|---|\n");
+    page.push_str("## By kind\n\n| fault | trials | struck | old | new | parts | torn | litter | told | violations |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (kind, row) in by_kind {
         line(&mut page, kind, row);
     }
-    page.push_str("\n## By command\n\n| command and case | fault | trials | struck | old | new | parts | told | violations |\n|---|---|---|---|---|---|---|---|---|\n");
+    page.push_str("\n## By command\n\n| command and case | fault | trials | struck | old | new | parts | torn | litter | told | violations |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for ((case, kind), row) in &tally.rows {
         line(&mut page, &format!("{case} | {kind}"), *row);
     }
@@ -55,11 +55,17 @@ const LEGEND: &str = "\
 After each fault another command runs, then files and the answers of `list`, `ops` and `check` are compared.\n\
 `old` and `new`: the state is that of before or after the command.\n\
 `parts`: a command that does several things did some of them, each of them whole.\n\
+`torn`: the state is the old one with the beginning of a line behind a log; its bytes stay, `check` reports them, and the next\n\
+writer begins on a line of its own.\n\
+`litter`: a process that was killed left a hidden temporary file, which no reader takes for anything.\n\
 `told`: the command ended with an error that names the system's reason.\n\
 A violation is any other state, an exit code of 0 without the whole new state synced to disk, an error without a reason, a panic,\n\
 lost copies or operations of earlier commands, a next command that fails, or a repeated command that does not do its work.\n\n";
 
 fn line(page: &mut String, first: &str, row: Row) {
-    let Row { runs, struck, old, new, parts, told, violations } = row;
-    let _ = writeln!(page, "| {first} | {runs} | {struck} | {old} | {new} | {parts} | {told} | {violations} |");
+    let Row { runs, struck, old, new, parts, torn, litter, told, violations } = row;
+    let _ = writeln!(
+        page,
+        "| {first} | {runs} | {struck} | {old} | {new} | {parts} | {torn} | {litter} | {told} | {violations} |"
+    );
 }

@@ -79,8 +79,16 @@ impl Soak<'_> {
                 Ok(found) => {
                     let (total, calls) = (found.total(), found.calls.get(case.name).copied().unwrap_or(0));
                     progress(format!(
-                        "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} told, {} violations",
-                        case.name, total.runs, total.struck, total.old, total.new, total.parts, total.told,
+                        "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
+                        case.name,
+                        total.runs,
+                        total.struck,
+                        total.old,
+                        total.new,
+                        total.parts,
+                        total.torn,
+                        total.litter,
+                        total.told,
                         found.violations.len()
                     ));
                     tally.merge(found);

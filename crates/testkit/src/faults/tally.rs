@@ -18,6 +18,10 @@ pub struct Row {
     pub new: usize,
     /// Those that left some parts old and others new, where the command does several things.
     pub parts: usize,
+    /// Those that left the old state with a torn line behind a log.
+    pub torn: usize,
+    /// Those that left a hidden temporary file.
+    pub litter: usize,
     /// Those in which the command ended with an error that names the reason.
     pub told: usize,
     /// Those in which something was wrong.
@@ -32,6 +36,8 @@ impl Row {
         self.old += other.old;
         self.new += other.new;
         self.parts += other.parts;
+        self.torn += other.torn;
+        self.litter += other.litter;
         self.told += other.told;
         self.violations += other.violations;
     }
