@@ -1,4 +1,4 @@
-//! Boswell's chores: test, fuzz, bench, house, dist.
+//! Boswell's chores: test, fuzz, soak, bench, house, dist.
 //!
 //! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
 //! may print, read the clock and the environment, and open files; the libraries may not.
@@ -16,6 +16,7 @@ mod fuzz;
 mod house;
 #[cfg(test)]
 mod rules;
+mod soak;
 mod sources;
 mod test;
 mod workspace;
@@ -34,6 +35,9 @@ Usage: cargo xtask <command>
   fuzz [--seconds N] [--seed N] [TARGET]
                                         mutate inputs for a while (5 s per target) and catch panics
   fuzz --input FILE TARGET              run one input again
+  soak faults [--seed N] [--command NAME] [--sample K] [--fault KIND@CALL] [--workers N] [--list]
+                                        make each file system call of each writing command fail, and write
+                                        docs/soak/faults.md
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
   dist                                  build what is handed to people, into target/dist
@@ -64,6 +68,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
     match command.as_str() {
         "test" => test::run(rest),
         "fuzz" => fuzz::run(rest),
+        "soak" => soak::run(rest),
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "house" => house::run(rest),
         "dist" => dist::run(rest),

@@ -9,6 +9,7 @@
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
 //!   counts; [`hooked_disk`] asks a hook of the test before every call; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
 //! * [`credential`] makes keys and passwords of every kind, and texts around them.
+//! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.
 //! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out; [`conformance`] is what every backend
 //!   must do, those of strangers too.
@@ -31,6 +32,8 @@ pub mod credential;
 pub mod damage;
 pub mod disk;
 pub mod fault_disk;
+#[cfg(unix)]
+pub mod faults;
 pub mod files;
 pub mod fuzz;
 pub mod home;

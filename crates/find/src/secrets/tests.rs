@@ -101,7 +101,9 @@ fn the_beginning_of_a_key_at_the_end_of_a_cut_text_is_removed() {
 #[test]
 fn long_runs_of_prefixes_are_searched_in_linear_time() {
     let secrets = Secrets::new().unwrap();
-    for piece in ["-eyJ", "password=", "curl -u ", "ghp_", "://a:", "-----BEGIN PRIVATE KEY-----", "\\u0067", "cookie: a=b;"] {
+    for piece in
+        ["-eyJ", "password=", "curl -u ", "ghp_", "://a:", "-----BEGIN PRIVATE KEY-----", "\\u0067", "cookie: a=b;"]
+    {
         let text = piece.repeat((1 << 20) / piece.len());
         // Quadratic work on a megabyte would not come to an end.
         assert!(secrets.find(text.as_bytes()).len() < text.len());
