@@ -39,6 +39,7 @@ pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod projects;
 pub(crate) mod prompts;
+pub(crate) mod purge;
 pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
@@ -119,6 +120,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
+    if !matches!(args.command, Some(Command::Offer(_))) {
+        crate::purging::tell(&machine);
+    }
     if done.is_ok()
         && !matches!(args.command, Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_)))
     {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Facts, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Facts, Result, SessionRef};
 
 use super::Catalog;
 use super::kept::Packed;
@@ -39,22 +39,55 @@ impl Catalog {
         rows.map_err(fault)?.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// Forgets a session: nothing of it stays in the file.
-    pub fn forget(&mut self, reference: &SessionRef) -> Result<()> {
+    /// Forgets sessions: nothing of them stays in the file. `gone` is asked with the session and the key of its log.
+    ///
+    /// Rows that changed earlier leave their old bytes in pages that SQLite reuses, so the whole file is written again.
+    pub fn forget(&mut self, gone: &dyn Fn(&SessionRef, &str) -> bool) -> Result<()> {
+        match self.forget_once(gone) {
+            // What a damaged file holds is not known; it is derived, and a new one holds nothing.
+            Err(error) if error.kind() == ErrorKind::Damaged => self.make_anew(),
+            done => done,
+        }
+    }
+
+    fn forget_once(&mut self, gone: &dyn Fn(&SessionRef, &str) -> bool) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        self.db.execute_batch("PRAGMA secure_delete=ON").map_err(fault)?;
+        // What is written again must not pass through a temporary file elsewhere.
+        self.db.execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY").map_err(fault)?;
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-        let which = [&reference.dialect, &reference.id];
-        let of = "SELECT id FROM session WHERE dialect=?1 AND name=?2";
-        for table in ["usage", "kept", "account", "claim", "shared"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
+        for id in rows(&tx, gone).map_err(fault)? {
+            for table in ["usage", "kept", "account", "claim", "shared"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE session=?1"), [id]).map_err(fault)?;
+            }
+            tx.execute("DELETE FROM session WHERE id=?1", [id]).map_err(fault)?;
         }
         // Rolls may name its folder.
         tx.execute_batch("DELETE FROM roll").map_err(fault)?;
-        tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
-        // What was deleted still stands in the log of changes until that is cut off.
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(fault)
+        self.db.execute_batch("VACUUM").map_err(fault)?;
+        // What was deleted still stands in the log of changes until that is cut off, which a reader may prevent.
+        let busy: i64 = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(fault)?;
+        if busy == 0 {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Busy, format!("the catalog `{}` is being read by another process", path.display()))
+            .because("its log of changes still holds what was to be forgotten")
+            .hinting("try again when the other command has ended"))
     }
+}
+
+/// Rows of the sessions that are meant.
+fn rows(db: &rusqlite::Connection, gone: &dyn Fn(&SessionRef, &str) -> bool) -> rusqlite::Result<Vec<i64>> {
+    let mut all = db.prepare("SELECT id, dialect, name, place FROM session")?;
+    let mut found = Vec::new();
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let (dialect, name, place): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let key = place.split_once('\n').map_or(place.as_str(), |(key, _)| key);
+        if gone(&SessionRef::new(dialect, name), key) {
+            found.push(row.get(0)?);
+        }
+    }
+    Ok(found)
 }

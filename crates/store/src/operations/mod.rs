@@ -6,8 +6,10 @@ mod copies;
 mod derive;
 mod kept;
 mod list;
+mod purge;
 mod sweep;
 mod undo;
 
 pub use list::{LateLines, ListedOperation};
+pub use purge::Purging;
 pub use sweep::Restored;

@@ -44,6 +44,11 @@ impl Runner {
 
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
         let (op, undone) = self.find(id)?;
+        if op.is_final() {
+            return Err(Error::new(ErrorKind::Denied, format!("operation {id} cannot be taken back"))
+                .because(format!("a {} leaves no copy of what it removes", op.kind))
+                .hinting("see what can be taken back with `boswell ops`"));
+        }
         if undone {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already")));
         }

@@ -286,7 +286,7 @@ impl Runner {
         Ok(Digest::of(old) == before.sha256 && new.iter().zip(&ours).all(|(is, was)| is == was || *is == 0))
     }
 
-    fn is_recorded(&self, id: &str) -> Result<bool> {
+    pub(crate) fn is_recorded(&self, id: &str) -> Result<bool> {
         let id_of = |raw: Raw<'_>| raw.get("op")?.text().map(std::borrow::Cow::into_owned);
         let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), id_of)?;
         Ok(loaded.items.iter().any(|recorded| recorded == id))
@@ -323,7 +323,7 @@ impl Runner {
         Ok(ids)
     }
 
-    fn ops_files(&self) -> Result<Vec<String>> {
+    pub(crate) fn ops_files(&self) -> Result<Vec<String>> {
         let folder = self.ops_folder();
         match self.disk.list(&folder) {
             Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),

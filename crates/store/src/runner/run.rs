@@ -319,6 +319,11 @@ impl Runner {
         Ok(())
     }
 
+    /// How long each lock is waited for.
+    pub(crate) fn wait(&self) -> Wait {
+        self.wait
+    }
+
     pub(crate) fn ops_folder(&self) -> PathBuf {
         self.home.join("ops")
     }

@@ -112,6 +112,11 @@ fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':'])
 }
 
+/// Whether a line that cannot be read names one of these sessions.
+pub(crate) fn names_one(line: &[u8], sessions: &[SessionRef]) -> bool {
+    sessions.iter().any(|session| memchr::memmem::find(line, session.to_string().as_bytes()).is_some())
+}
+
 /// Reads `DIALECT:ID`.
 pub(crate) fn session_ref(text: &str) -> Option<SessionRef> {
     text.split_once(':').map(|(dialect, id)| SessionRef::new(dialect, id))

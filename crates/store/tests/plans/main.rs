@@ -6,6 +6,7 @@ mod crash;
 mod crash_disk;
 mod kept;
 mod locks;
+mod purge;
 mod steps;
 mod support;
 mod undo;
