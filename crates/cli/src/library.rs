@@ -1,12 +1,12 @@
 //! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_find::{By, Catalog, Entry, Filled, Index, StoreSources, Tally, Wanted};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::disk::{RealDisk, durable};
+use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
 use crate::command::narrow::Side;
@@ -382,18 +382,37 @@ fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
     Catalog::open(&home.join("catalog.db")).map(Some)
 }
 
-/// Forgets a purged session in catalog and index, where there are any.
-pub(crate) fn forget(machine: &Machine, reference: &SessionRef, path: &str) -> Result<()> {
-    let home = machine.home()?;
-    let catalog = home.join("catalog.db");
-    if catalog.is_file() {
-        Catalog::open(&catalog)?.forget(reference)?;
-    }
+/// How often a catalog or index that another process uses is tried again, and how long is waited in between.
+const ATTEMPTS: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session and the key of its log,
+/// `is_own_path` with the path of a file.
+pub(crate) fn forget(
+    home: &Path,
+    is_gone: &dyn Fn(&SessionRef, &str) -> bool,
+    is_own_path: &dyn Fn(&str, &str) -> bool,
+) -> Result<()> {
     let index = home.join("index");
     if index.is_dir() {
-        Index::open(&index).purge(&SessionRef::new(&reference.dialect, path))?;
+        patiently(&|| Index::open(&index).purge_where(&|source| is_own_path(&source.dialect, &source.id)))?;
+    }
+    let catalog = home.join("catalog.db");
+    if catalog.is_file() {
+        patiently(&|| Catalog::open(&catalog)?.forget(is_gone))?;
     }
     Ok(())
+}
+
+/// Tries again while another process is at it.
+fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        match act() {
+            Err(error) if error.kind() == ErrorKind::Busy => RealDisk.pause(PAUSE),
+            done => return done,
+        }
+    }
+    act()
 }
 
 /// Says once why the next answer will take as long as this one.

@@ -138,7 +138,7 @@ impl Machine {
         store.writable(Arc::new(RealDisk), Arc::new(SystemChance), Path::new("/dev/null/locks"))
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or taken back first.
+    /// What carries out plans. What an earlier run left unfinished is finished or taken back first, interrupted purges too.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
         for recovered in runner.recover()? {
@@ -153,6 +153,9 @@ impl Machine {
                     recovered.op
                 ));
             }
+        }
+        if !self.read_only {
+            crate::purging::resume(self, &runner)?;
         }
         Ok(runner)
     }

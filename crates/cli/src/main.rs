@@ -1,5 +1,6 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
+mod agree;
 mod args;
 mod checkout_of;
 mod command;
@@ -21,6 +22,7 @@ mod output;
 mod pager;
 mod profiles;
 mod progress;
+mod purging;
 mod shape;
 mod shelf;
 mod summary;

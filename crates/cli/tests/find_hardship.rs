@@ -262,7 +262,7 @@ fn a_purged_session_leaves_no_hit_and_no_word_in_boswells_folder() {
     let with_word =
         || corpus::files(&bench.own()).into_iter().find(|file| holds(&disk::read(file), "unmistakableword"));
     assert!(with_word().is_some());
-    assert_eq!(bench.run(&["delete", &session, "--purge"]).code, 0);
+    assert_eq!(bench.run(&["delete", &session, "--purge", "--apply"]).code, 0);
     assert_eq!(with_word(), None);
     assert_eq!(search(&bench, "unmistakable").code, 1);
     assert_eq!(search(&bench, "something else").code, 0);

@@ -384,6 +384,21 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether a file of this key speaks of several sessions, such as an index or a history of prompts.
+    fn is_shared(&self, _key: &str) -> bool {
+        false
+    }
+
+    /// Keys of the shared files that are there.
+    fn shared_files(&self, _files: &dyn Files) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// A shared file without what it says of sessions with these ids; none if it cannot be read.
+    fn without(&self, _key: &str, _bytes: &[u8], _ids: &[String]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Files that an entry read or changed through a tool.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
         view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()

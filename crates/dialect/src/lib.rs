@@ -23,6 +23,7 @@ mod repair;
 mod resuming;
 mod spoken;
 mod twin_calls;
+mod without;
 
 pub mod claude;
 pub mod clinvoker;

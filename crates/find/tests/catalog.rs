@@ -229,7 +229,7 @@ fn a_session_that_is_gone_leaves_a_ghost_until_it_is_forgotten() {
     let id = log.file_stem().unwrap().to_str().unwrap();
     assert_eq!((ghosts.len(), ghosts[0].reference.id.as_str()), (1, id));
     let prompt = ghosts[0].facts.first_prompt.clone().unwrap();
-    catalog.forget(&ghosts[0].reference).unwrap();
+    catalog.forget(&|session, _| *session == ghosts[0].reference).unwrap();
     assert!(catalog.ghosts().unwrap().is_empty());
     drop(catalog);
     let holds = |path: PathBuf| {

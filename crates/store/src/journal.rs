@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Error, Result};
+use boswell_model::{Error, Result, SessionRef};
 
 use crate::disk::{Disk, Open, durable};
 
@@ -81,6 +81,56 @@ pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> boo
     }
     file.sync().map_err(fault)?;
     durable::sync_parent(disk, path)
+}
+
+/// What becomes of a line when its file is written again.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    Stays,
+    Goes,
+    /// It is replaced by this line, without its end.
+    Becomes(Vec<u8>),
+}
+
+/// Says what becomes of a line, by the session that it speaks of if it can be read; none if it stays.
+pub(crate) type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
+
+/// Writes a file again without some of its lines; those that stay keep their bytes. Says how many went or changed.
+///
+/// The caller holds the file's lock. Appenders open the file under the same lock, so none of them still writes to the old one.
+pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, unique: &str, fate: &dyn Fn(&[u8]) -> Fate) -> Result<usize> {
+    sweep_temps(disk, path)?;
+    let Some(bytes) = durable::read(disk, path)? else { return Ok(0) };
+    let (mut left, mut changed) = (Vec::with_capacity(bytes.len()), 0);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match fate(line.trim_ascii()) {
+            Fate::Stays => left.extend_from_slice(line),
+            Fate::Goes => changed += 1,
+            Fate::Becomes(new) => {
+                changed += 1;
+                left.extend_from_slice(&new);
+                left.push(b'\n');
+            }
+        }
+    }
+    if changed > 0 {
+        durable::put(disk, path, &left, unique)?;
+    }
+    Ok(changed)
+}
+
+/// Removes what a process that was killed while it wrote the file again left beside it: it holds the same lines.
+fn sweep_temps(disk: &dyn Disk, path: &Path) -> Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().map(|name| name.to_string_lossy())) else {
+        return Ok(());
+    };
+    let begins = format!(".{name}.");
+    for (left, _) in disk.list(folder).unwrap_or_default() {
+        if left.starts_with(&begins) && left.ends_with(".tmp") {
+            durable::remove_if_there(disk, &folder.join(left))?;
+        }
+    }
+    Ok(())
 }
 
 /// Values as lines.

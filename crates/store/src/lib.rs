@@ -126,7 +126,7 @@ pub use links::{Conversation, Drift, Elsewhere, LinkTable, Ties, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
-pub use operations::{LateLines, ListedOperation, Restored};
+pub use operations::{LateLines, ListedOperation, Purging, Restored, Scrubbed, Scrubbing};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
 pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};

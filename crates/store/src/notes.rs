@@ -11,9 +11,9 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, Result, SessionRef};
 
 use crate::disk::Disk;
-use crate::journal::{self, DamagedLine};
+use crate::journal::{self, DamagedLine, Fate, LineChange};
 use crate::locks::{Locks, Wait};
-use crate::vault::session_ref;
+use crate::vault::{names_one, session_ref};
 
 /// One thing said of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +109,34 @@ impl Notes {
         journal::append(self.disk.as_ref(), &self.path, &lines)?;
         self.notes.extend(notes);
         Ok(())
+    }
+
+    /// Removes every note of these sessions, and of those that are one conversation with them what boswell made of the text:
+    /// summaries and proposed titles. A line that cannot be read goes if it names one of the sessions. `unique` names a
+    /// temporary file.
+    pub fn forget(&mut self, sessions: &[SessionRef], linked: &[SessionRef], unique: &str) -> Result<usize> {
+        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        let goes = |note: &Note| {
+            let derived = matches!(note.kind, NoteKind::Summary(_) | NoteKind::Proposed(_));
+            sessions.contains(&note.session) || (derived && linked.contains(&note.session))
+        };
+        let gone = journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
+            let note = Raw::parse(line).ok().and_then(Note::from_json);
+            let is_gone = note.as_ref().map_or_else(|| names_one(line, sessions), goes);
+            if is_gone { Fate::Goes } else { Fate::Stays }
+        })?;
+        self.notes.retain(|note| !goes(note));
+        Ok(gone)
+    }
+
+    /// Writes lines again as `change` says, which is asked with the session of each; none where a line cannot be read. `unique`
+    /// names a temporary file.
+    pub(crate) fn rewrite(&mut self, change: LineChange<'_>, unique: &str) -> Result<usize> {
+        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
+            let note = Raw::parse(line).ok().and_then(Note::from_json);
+            change(note.map(|note| note.session).as_ref(), line).map_or(Fate::Stays, Fate::Becomes)
+        })
     }
 
     /// What the notes of a session come down to.

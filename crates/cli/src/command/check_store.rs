@@ -70,6 +70,11 @@ impl<'s> StoreFindings<'s> {
             }
             Err(error) => findings.unreadable(&error),
         }
+        for purging in machine.reading_runner().and_then(|runner| runner.purges()).unwrap_or_default() {
+            let detail = format!("the purge of {} stopped in the middle", purging.session());
+            let next = "any command that writes finishes it";
+            findings.add("", Problem::of_file(ProblemKind::PendingChange, detail), Some(next.to_owned()));
+        }
         findings
     }
 

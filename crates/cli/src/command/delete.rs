@@ -1,18 +1,14 @@
 //! `delete` and `restore`: through the vault.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use boswell_dialect::{Depth, Intention, Operation};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::disk::RealDisk;
-use boswell_store::{
-    Blobs, Chance, Outcome, Resolved, Runner, Selector, SessionWriter, Side, SystemChance, Wait, blobs,
-};
+use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
 use clap::Args;
 
-use super::change;
+use super::{change, purge};
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::shape;
@@ -22,14 +18,18 @@ use crate::terminal::one_line;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell delete 0b7e --dry-run
-  boswell delete 0b7e && boswell restore boswell:0b7e")]
+  boswell delete 0b7e && boswell restore boswell:0b7e
+  boswell delete 0b7e --purge --apply")]
 pub(crate) struct DeleteArgs {
     /// The sessions: refs DIALECT:ID, beginnings of ids, paths
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// Keep no copy, and remove those that there are
+    /// Keep no copy, and remove those that there are; asks on a terminal, elsewhere a plan unless --apply
     #[arg(long)]
     purge: bool,
+    /// Purge without being asked
+    #[arg(long, requires = "purge")]
+    apply: bool,
     /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
@@ -52,6 +52,10 @@ const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 
 /// Runs `delete`.
 pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
+    if args.purge {
+        let wanted = purge::Wanted { apply: args.apply, dry_run: args.dry_run };
+        return purge::run(machine, &args.sessions, wanted);
+    }
     let found = args
         .sessions
         .iter()
@@ -65,14 +69,15 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     for it in &found {
         let staying = transcripts(machine, it, &found);
-        if it.store.dialect().plans(Operation::Delete) {
-            by_plan(machine, it, args, &mut out)?;
-        } else if args.dry_run {
+        if !args.dry_run {
+            remove_session(machine, it, &mut out)?;
+        } else if it.store.dialect().plans(Operation::Delete) {
+            let store = machine.planning(it.store.clone());
+            change::show(&store.plan(&it.located, &Intention::Delete)?, &mut out)?;
+        } else {
             for key in &files_of(it)? {
                 step(&mut out, "would remove", &it.store.backend().describe(key))?;
             }
-        } else {
-            remove(machine, it, &files_of(it)?, args.purge, &mut out)?;
         }
         for other in staying.iter().filter(|_| !machine.quiet) {
             crate::failure::say(&format!(
@@ -101,34 +106,30 @@ fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<Se
     there.filter(|other| !is_deleted(other)).collect()
 }
 
-/// Deletes what is more than its files, such as a row in an index.
-fn by_plan(machine: &Machine, found: &Resolved, args: &DeleteArgs, out: &mut Output) -> Result<()> {
-    if args.dry_run {
-        let store = machine.planning(found.store.clone());
-        return change::show(&store.plan(&found.located, &Intention::Delete)?, out);
-    }
-    remove_by_plan(machine, found, args.purge, out)
-}
-
-fn remove_by_plan(machine: &Machine, found: &Resolved, purge: bool, out: &mut Output) -> Result<()> {
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-    let done = change::carry_out(machine, found, &Intention::Delete)?;
-    if !purge {
-        return report(out, &reference, &done.operation.id, None);
-    }
-    for file in done.operation.files() {
-        crate::library::forget(machine, &reference, &found.store.backend().describe(&file.key))?;
-    }
-    let purged = machine.runner()?.vault().purge(&reference)?;
-    report(out, &reference, &done.operation.id, Some(purged.objects + purged.inodes))
-}
-
-/// Removes a session in the way of its dialect; the vault keeps a copy.
-pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
+/// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
+pub(super) fn take_away(machine: &Machine, found: &Resolved) -> Result<String> {
     if found.store.dialect().plans(Operation::Delete) {
-        return remove_by_plan(machine, found, false, out);
+        return Ok(change::carry_out(machine, found, &Intention::Delete)?.operation.id);
     }
-    remove(machine, found, &files_of(found)?, false, out)
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let keys = files_of(found)?;
+    let writer = hold(found)?;
+    let operation = machine.runner()?.delete(found.store.root(), &keys, &reference)?;
+    if let Some(writer) = writer {
+        // Nothing is written by this: only the lease is given up.
+        let _ = writer.close(Outcome::Open);
+    }
+    Ok(operation.id)
+}
+
+/// The same, acknowledged.
+pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
+    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let operation = take_away(machine, found)?;
+    if out.json {
+        return out.object(&shape::op(&operation, "delete", &reference));
+    }
+    out.line(&format!("{reference} is in the vault; `boswell restore {reference}` puts it back"))
 }
 
 /// Whether sessions of that dialect can be removed at all.
@@ -147,27 +148,6 @@ pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     Ok(keys)
 }
 
-/// Removes a session's files; with `purge` every copy too.
-fn remove(machine: &Machine, found: &Resolved, keys: &[String], purge: bool, out: &mut Output) -> Result<()> {
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-    let writer = hold(found)?;
-    let blobs = if purge { named_blobs(found)? } else { Vec::new() };
-    let runner = machine.runner()?;
-    let operation = runner.delete(found.store.root(), keys, &reference)?;
-    if let Some(writer) = writer {
-        // Nothing is written by this: only the lease is given up.
-        let _ = writer.close(Outcome::Open);
-    }
-    if purge {
-        for key in keys {
-            crate::library::forget(machine, &reference, &found.store.backend().describe(key))?;
-        }
-        let copies = purge_copies(machine, found, &runner, &reference, blobs)?;
-        return report(out, &reference, &operation.id, Some(copies));
-    }
-    report(out, &reference, &operation.id, None)
-}
-
 /// Takes the lease of a session: whoever drives the conversation must not find its log gone.
 pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
     match found.store.writer(&found.located.id, Wait::No) {
@@ -178,62 +158,7 @@ pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
     }
 }
 
-fn named_blobs(found: &Resolved) -> Result<Vec<boswell_store::BlobId>> {
-    let session = found.store.read(&found.located, Depth::Heads)?;
-    let mut named = Vec::new();
-    for slot in session.log().slots() {
-        named.extend(blobs::references(&session.entry(slot)?.bytes));
-    }
-    Ok(named)
-}
-
-/// Removes every copy of a purged session; blobs only where no other session names them.
-///
-/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's those of the agent.
-fn purge_copies(
-    machine: &Machine,
-    found: &Resolved,
-    runner: &Runner,
-    reference: &SessionRef,
-    named: Vec<boswell_store::BlobId>,
-) -> Result<usize> {
-    let purged = runner.vault().purge(reference)?;
-    if named.is_empty() {
-        return Ok(purged.objects + purged.inodes);
-    }
-    let mut still = std::collections::BTreeSet::new();
-    for (_, store) in machine.stores.iter().filter(|(_, store)| store.root() == found.store.root()) {
-        // An excluded session needs its blobs as any other does.
-        for located in store.whole().list()?.sessions {
-            let session = store.read(&located, Depth::Heads)?;
-            for slot in session.log().slots() {
-                still.extend(blobs::references(&session.entry(slot)?.bytes));
-            }
-        }
-    }
-    let kept = Blobs::new(Arc::new(RealDisk), found.store.root(), &SystemChance.hex16());
-    let mut removed = purged.objects + purged.inodes;
-    for blob in named.into_iter().filter(|blob| !still.contains(blob)) {
-        if kept.has(&blob)? {
-            kept.remove(&blob)?;
-            removed += 1;
-        }
-    }
-    Ok(removed)
-}
-
-fn report(out: &mut Output, reference: &SessionRef, operation: &str, purged: Option<usize>) -> Result<()> {
-    if out.json {
-        return out.object(&shape::op(operation, "delete", reference).with("purged", purged));
-    }
-    match purged {
-        Some(copies) => out.line(&format!("{reference} is gone, and {copies} copies of it")),
-        None => out
-            .line(&format!("{reference} is in the vault; `boswell restore {}` puts it back", reference.to_argument())),
-    }
-}
-
-fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
+pub(super) fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
     if out.json {
         return out.object(&Json::object().with("v", 1).with("type", "step").with("done", done).with("path", path));
     }
@@ -266,7 +191,7 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
 }
 
 /// The deleted session that is meant: the vault knows its ref.
-fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
+pub(super) fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
     let (records, _) = runner.vault().list()?;
     let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
     refs.extend(runner.vault().kept()?.files().map(|file| file.session.clone()));

@@ -39,12 +39,15 @@ pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod projects;
 pub(crate) mod prompts;
+pub(crate) mod purge;
 pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod resume_last;
 pub(crate) mod rewind;
+pub(crate) mod scrub;
+mod scrub_plan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod show;
@@ -119,6 +122,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => moving::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
+    if !matches!(args.command, Some(Command::Offer(_))) {
+        crate::purging::tell(&machine);
+    }
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
         args.command,

@@ -273,7 +273,7 @@ fn purging_one_session_leaves_the_copies_of_others() {
     Client::new(&bench);
     bench.run(["keep", "on"]).ends(0);
     let own = bench.run(["new", "--title", "t"]).ends(0).text().trim().to_owned();
-    bench.run(["delete", "--purge", &own]).ends(0);
+    bench.run(["delete", "--purge", "--apply", &own]).ends(0);
     let status = bench.run(["keep", "status", "--json"]).ends(0).of_type("keep");
     assert_eq!(status[0]["kept"], 2, "copies of others stay");
 }

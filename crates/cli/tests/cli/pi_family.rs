@@ -240,7 +240,7 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
         text_of(&lab.log()).replace("/proj/demo\"", "/proj/demo\",\"titleSource\":\"user\",\"title\":\"x\"").as_bytes(),
     );
     lab.bench.run(["check", alone.to_str().unwrap()]).ends(0);
-    lab.run(&["delete", &fork, "--purge"]).ends(0);
+    lab.run(&["delete", &fork, "--purge", "--apply"]).ends(0);
     assert_eq!(blobs().len(), 1, "the other session still names it");
     disk::write(&found[0], b"short");
     lab.run(&["check", "0b7e"]).ends(1);
@@ -249,7 +249,7 @@ fn images_lie_in_the_blobs_of_the_agent_and_damage_to_them_is_told() {
     lab.run(&["check", "0b7e"]).ends(1);
     disk::write(&found[0], &[0; 1536]);
     lab.run(&["check", "0b7e"]).ends(0);
-    lab.run(&["delete", "0b7e", "--purge"]).ends(0);
+    lab.run(&["delete", "0b7e", "--purge", "--apply"]).ends(0);
     assert!(blobs().is_empty(), "nobody names it any more");
 }
 

@@ -138,7 +138,7 @@ fn what_is_deleted_is_restored_undone_or_purged() {
     bench.run(["undo"]).ends(0);
     assert_eq!(bench.run(["export", &session]).ends(0).stdout, before);
     assert!(bench.run(["ops", "--json"]).ends(0).lines().iter().any(|op| op["kind"] == "delete"));
-    bench.run(["delete", &session, "--purge"]).ends(0);
+    bench.run(["delete", &session, "--purge", "--apply"]).ends(0);
     bench.run(["restore", &session]).ends(2);
     for file in boswell_testkit::corpus::files(&bench.own()) {
         let bytes = boswell_testkit::disk::read(&file);

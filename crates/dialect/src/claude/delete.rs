@@ -1,16 +1,17 @@
 //! Removes a session with everything that the client keeps for it.
 
 use boswell_model::Result;
+use boswell_model::json::Raw;
 
 use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
-use crate::{Asked, FileInfo, Files, Plan, Planned, Step};
+use crate::{Asked, FileInfo, Files, Plan, Planned, Step, without};
 
 /// Folders in which the client keeps something under the id of a session.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
 
-/// The plan for a removal. Prompts stay in the client's history: it has no owner but the user.
+/// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A purge takes them out.
 pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let key = log_key(asked.located)?;
     let files = asked.files;
@@ -38,6 +39,38 @@ pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
         plan.steps.extend(steps.chain(above.into_iter().map(|key| Step::RemoveFolder { key })));
     }
     Ok(Planned::of(plan))
+}
+
+/// What was asked, a line for each prompt.
+const HISTORY: &str = "history.jsonl";
+/// What versions around 2.1.17 list sessions from, in the folder of a project.
+const INDEX: &str = "sessions-index.json";
+
+/// Whether a file speaks of several sessions.
+pub(super) fn is_shared(key: &str) -> bool {
+    matches!(key.rsplit('/').next(), Some(HISTORY | INDEX))
+}
+
+/// Those that are there. A session whose project was moved may stand in an index of its old folder still.
+pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
+    let mut found: Vec<String> = there(files, HISTORY)?.into_iter().collect();
+    for project in discover::projects(files)? {
+        found.extend(there(files, &format!("{project}/{INDEX}"))?);
+    }
+    Ok(found)
+}
+
+/// A shared file without what it says of these sessions.
+pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+    let speaks = |row: Raw<'_>| {
+        let id = row.get("sessionId").and_then(|id| id.text());
+        id.is_some_and(|id| ids.iter().any(|gone| id.eq_ignore_ascii_case(gone)))
+    };
+    match key.rsplit('/').next() {
+        Some(HISTORY) => Some(without::lines(bytes, ids, speaks)),
+        Some(INDEX) => without::items(bytes, &["entries"], speaks),
+        _ => None,
+    }
 }
 
 fn there(files: &dyn Files, key: &str) -> Result<Option<String>> {

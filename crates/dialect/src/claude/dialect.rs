@@ -11,9 +11,9 @@ use boswell_model::{
 
 use super::pairing::pairs;
 use super::{
-    branch, check, context, create, discover, encode, file_history, fold, head, live, move_project, native_index,
-    orphans, plan, recognise, refused, render, repair, resume, settings, side_files, spoken, stand, subagents, tip,
-    title_window, view,
+    branch, check, context, create, delete, discover, encode, file_history, fold, head, live, move_project,
+    native_index, orphans, plan, recognise, refused, render, repair, resume, settings, side_files, spoken, stand,
+    subagents, tip, title_window, view,
 };
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
@@ -172,6 +172,18 @@ impl Dialect for Claude {
             problems.push(Problem { kind: ProblemKind::LostTitle, line, slot: Some(slot), detail });
         }
         Ok(())
+    }
+
+    fn is_shared(&self, key: &str) -> bool {
+        delete::is_shared(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        delete::shared_files(files)
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        delete::without(key, bytes, ids)
     }
 
     fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {

@@ -13,7 +13,7 @@ use crate::{
     Operation, Planned, ResumeCommand, Sample, SessionLink, StoreIntention, Support,
 };
 
-use super::{document, id, layout, plan};
+use super::{document, id, index, layout, plan};
 
 /// Sessions of clinvoker (`clinvk`).
 #[derive(Debug)]
@@ -137,6 +137,18 @@ impl Dialect for Clinvoker {
         }
         let argv = ["clinvk", "resume", &located.id].map(str::to_owned).to_vec();
         Some(ResumeCommand { argv, cwd: facts.project.clone() })
+    }
+
+    fn is_shared(&self, key: &str) -> bool {
+        key == index::KEY
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        Ok(files.stat(index::KEY)?.filter(crate::FileInfo::is_file).map(|info| info.key).into_iter().collect())
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        (key == index::KEY).then(|| crate::without::members(bytes, "index", ids))?
     }
 
     fn plans(&self, operation: Operation) -> bool {

@@ -125,6 +125,18 @@ impl Dialect for Codex {
         (key == layout::INDEX).then(|| remove::merge(base, ours, theirs)).flatten()
     }
 
+    fn is_shared(&self, key: &str) -> bool {
+        remove::is_shared(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        remove::shared_files(files)
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        remove::without(key, bytes, ids)
+    }
+
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its
     /// archive.
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {

@@ -1,13 +1,14 @@
 //! Removes a session: its log, and the lines of the index of titles that speak of it.
 //!
 //! Codex looks for logs by their names and takes titles from `session_index.jsonl`, to which it only adds. What newer versions
-//! keep in SQLite files follows from the logs, and is theirs to mend. Prompts stay in its history: that is the user's.
+//! keep in SQLite files follows from the logs, and is theirs to mend. Prompts stay in its history, which is the user's; a purge
+//! takes them out.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::layout::{INDEX, INDEX_LIMIT};
-use crate::{Asked, Modified, Plan, Planned, Precondition, Step};
+use crate::{Asked, FileInfo, Files, Modified, Plan, Planned, Precondition, Step, without};
 
 /// The plan for a removal.
 pub(super) fn plan(asked: &Asked<'_>) -> Result<Planned> {
@@ -73,6 +74,34 @@ fn beside<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], Place)>> 
         found.push((line, place));
     }
     left.next().is_none().then_some(found)
+}
+
+/// What was asked, a line for each prompt.
+const HISTORY: &str = "history.jsonl";
+
+/// Whether a file speaks of several sessions.
+pub(super) fn is_shared(key: &str) -> bool {
+    matches!(key, INDEX | HISTORY)
+}
+
+/// Those that are there.
+pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for key in [INDEX, HISTORY] {
+        found.extend(files.stat(key)?.filter(FileInfo::is_file).map(|info| info.key));
+    }
+    Ok(found)
+}
+
+/// A shared file without the lines of these sessions.
+pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+    let member = match key {
+        INDEX => "id",
+        HISTORY => "session_id",
+        _ => return None,
+    };
+    let speaks = |line: Raw<'_>| line.get(member).is_some_and(|it| ids.iter().any(|id| it.is(id)));
+    Some(without::lines(bytes, ids, speaks))
 }
 
 /// Lines with their ends.

@@ -240,6 +240,23 @@ impl Dialect for MyAgents {
         plan::plan_store(files, intention, chance)
     }
 
+    fn is_shared(&self, key: &str) -> bool {
+        index::is_index(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        Ok(files
+            .list("")?
+            .into_iter()
+            .filter(|info| info.is_file() && index::is_index(&info.key))
+            .map(|i| i.key)
+            .collect())
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        index::is_index(key).then(|| index::without(bytes, ids))?
+    }
+
     fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
         (key == index::MAIN).then(|| index_file::merge(base, ours, theirs))?
     }

@@ -83,6 +83,19 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Rows> {
     strict(without_bom(bytes))
 }
 
+/// Whether a file of this key is the index, or a copy of it that the app or boswell put aside.
+pub(crate) fn is_index(key: &str) -> bool {
+    key.strip_prefix(MAIN).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// An index without the rows of these sessions; none if it is damaged.
+pub(crate) fn without(bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+    let text = without_bom(bytes);
+    let rows = crate::without::items(text, &[], |row| row.get("id").is_some_and(|it| ids.iter().any(|id| it.is(id))))?;
+    let bom = bytes.get(..bytes.len() - text.len()).unwrap_or_default();
+    Some([bom, &rows].concat())
+}
+
 fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use boswell_model::json::{Json, Kind, Object};
+use boswell_model::json::{Json, Kind, Object, Raw};
 use boswell_model::{
     Context, ContextItem, EntryKind, Facts, Head, Log, Message, Names, Problem, ProblemKind, Result, SessionView,
     Settings, Slot, Tip, View,
@@ -14,7 +14,7 @@ use crate::{
     StoreIntention, Support,
 };
 
-use super::{header, layout, plan, row};
+use super::{header, index, layout, plan, row};
 
 /// Sessions of open-agent-sdk.
 #[derive(Debug)]
@@ -144,6 +144,28 @@ impl Dialect for OpenAgentSdk {
             problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
         }
         Ok(())
+    }
+
+    fn is_shared(&self, key: &str) -> bool {
+        index::is_index(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        let mut folders: Vec<String> = files.list("projects")?.into_iter().map(|info| info.key).collect();
+        folders.push("sessions".to_owned());
+        let mut found = Vec::new();
+        for folder in folders {
+            found.extend(files.stat(&index::key(&folder))?.filter(crate::FileInfo::is_file).map(|info| info.key));
+        }
+        Ok(found)
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        let speaks = |row: Raw<'_>| {
+            let id = row.get("id").and_then(|id| id.text());
+            id.is_some_and(|id| ids.iter().any(|gone| id.eq_ignore_ascii_case(gone)))
+        };
+        index::is_index(key).then(|| crate::without::items(bytes, &["sessions"], speaks))?
     }
 
     fn plans(&self, operation: Operation) -> bool {

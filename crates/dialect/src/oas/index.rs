@@ -50,6 +50,11 @@ pub(crate) fn key(folder: &str) -> String {
     format!("{folder}/{NAME}")
 }
 
+/// Whether a file of this key is the index of a folder.
+pub(crate) fn is_index(key: &str) -> bool {
+    key.rsplit('/').next() == Some(NAME)
+}
+
 fn rows_of(bytes: &[u8]) -> Option<Raw<'_>> {
     Raw::parse(bytes).ok()?.get("sessions").filter(|s| s.kind() == Kind::Array)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Facts, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Facts, Result, SessionRef};
 
 use super::Catalog;
 use super::kept::Packed;
@@ -39,68 +39,92 @@ impl Catalog {
         rows.map_err(fault)?.collect::<rusqlite::Result<_>>().map_err(fault)
     }
 
-    /// Forgets every session that `goes`, also those that are gone: nothing of them stays in the file. Gives back where they were.
-    pub fn forget_where(&mut self, goes: &dyn Fn(&SessionRef, &Facts) -> bool) -> Result<Vec<PathBuf>> {
-        let path = self.path.clone();
-        let fault = |error| super::database::fault(&path, error);
-        let mut rows = Vec::new();
-        {
-            let sql = "SELECT s.id, s.dialect, s.name, s.place, store.name, kept.facts FROM session s
-                 JOIN store ON store.id=s.store LEFT JOIN kept ON kept.session=s.id";
-            let mut all = self.db.prepare_cached(sql).map_err(fault)?;
-            let mut found = all.query([]).map_err(fault)?;
-            while let Some(row) = found.next().map_err(fault)? {
-                let kept: Option<Vec<u8>> = row.get(5).map_err(fault)?;
-                let facts = kept.and_then(Packed::from_bytes).map(|kept| *kept.unpack().facts).unwrap_or_default();
-                let reference =
-                    SessionRef::new(row.get::<_, String>(1).map_err(fault)?, row.get::<_, String>(2).map_err(fault)?);
-                if goes(&reference, &facts) {
-                    let (place, store): (String, String) = (row.get(3).map_err(fault)?, row.get(4).map_err(fault)?);
-                    let root = store.split_once('\n').map_or("", |(_, root)| root);
-                    let key = place.split_once('\n').map_or("", |(key, _)| key);
-                    rows.push((row.get::<_, i64>(0).map_err(fault)?, PathBuf::from(root).join(key)));
-                }
-            }
+    /// Forgets sessions: nothing of them stays in the file. `gone` is asked with the session and the key of its log.
+    ///
+    /// Rows that changed earlier leave their old bytes in pages that SQLite reuses, so the whole file is written again.
+    pub fn forget(&mut self, gone: &dyn Fn(&SessionRef, &str) -> bool) -> Result<()> {
+        let ids = |db: &rusqlite::Connection| rows(db, gone);
+        match self.delete_rows(&ids) {
+            // What a damaged file holds is not known; it is derived, and a new one holds nothing.
+            Err(error) if error.kind() == ErrorKind::Damaged => self.make_anew(),
+            done => done,
         }
-        if rows.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.db.execute_batch("PRAGMA secure_delete=ON").map_err(fault)?;
-        let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-        tx.execute_batch("CREATE TEMP TABLE going(id INTEGER PRIMARY KEY)").map_err(fault)?;
-        for (row, _) in &rows {
-            tx.execute("INSERT OR IGNORE INTO going VALUES(?1)", [row]).map_err(fault)?;
-        }
-        for table in ["usage", "kept", "account", "claim", "shared"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE session IN (SELECT id FROM going)"), []).map_err(fault)?;
-        }
-        tx.execute("DELETE FROM session WHERE id IN (SELECT id FROM going)", []).map_err(fault)?;
-        tx.execute_batch("DROP TABLE going").map_err(fault)?;
-        // Rolls may name its folder.
-        tx.execute_batch("DELETE FROM roll").map_err(fault)?;
-        tx.commit().map_err(fault)?;
-        // Pages that were freed before secure deletion was on may still hold what stood there: the file is written anew.
-        self.db.execute_batch("VACUUM").map_err(fault)?;
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(fault)?;
-        Ok(rows.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Forgets a session: nothing of it stays in the file.
-    pub fn forget(&mut self, reference: &SessionRef) -> Result<()> {
+    /// As [`Catalog::forget`], by what is known of a session, also of one that is gone. Gives back where their logs were.
+    pub fn forget_where(&mut self, goes: &dyn Fn(&SessionRef, &Facts) -> bool) -> Result<Vec<PathBuf>> {
+        let known = known_rows(&self.db, goes).map_err(|error| self.fault(error))?;
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.delete_rows(&|_| Ok(known.iter().map(|(id, _)| *id).collect()))?;
+        Ok(known.into_iter().map(|(_, path)| path).collect())
+    }
+
+    /// Deletes rows in one transaction, then writes the file again without the pages that were freed.
+    fn delete_rows(&mut self, ids: &dyn Fn(&rusqlite::Connection) -> rusqlite::Result<Vec<i64>>) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        self.db.execute_batch("PRAGMA secure_delete=ON").map_err(fault)?;
+        // What is written again must not pass through a temporary file elsewhere.
+        self.db.execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY").map_err(fault)?;
         let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-        let which = [&reference.dialect, &reference.id];
-        let of = "SELECT id FROM session WHERE dialect=?1 AND name=?2";
-        for table in ["usage", "kept", "account", "claim", "shared"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE session IN ({of})"), which).map_err(fault)?;
+        for id in ids(&tx).map_err(fault)? {
+            for table in ["usage", "kept", "account", "claim", "shared"] {
+                tx.execute(&format!("DELETE FROM {table} WHERE session=?1"), [id]).map_err(fault)?;
+            }
+            tx.execute("DELETE FROM session WHERE id=?1", [id]).map_err(fault)?;
         }
         // Rolls may name its folder.
         tx.execute_batch("DELETE FROM roll").map_err(fault)?;
-        tx.execute("DELETE FROM session WHERE dialect=?1 AND name=?2", which).map_err(fault)?;
         tx.commit().map_err(fault)?;
-        // What was deleted still stands in the log of changes until that is cut off.
-        self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(fault)
+        self.db.execute_batch("VACUUM").map_err(fault)?;
+        // What was deleted is still in the log of changes until that is cut off, which a reader may prevent.
+        let busy: i64 = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(fault)?;
+        if busy == 0 {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Busy, format!("the catalog `{}` is being read by another process", path.display()))
+            .because("its log of changes still holds what was to be forgotten")
+            .hinting("try again when the other command has ended"))
     }
+}
+
+/// Rows of the sessions that are meant by what is known of them, with the paths of their logs.
+fn known_rows(
+    db: &rusqlite::Connection,
+    goes: &dyn Fn(&SessionRef, &Facts) -> bool,
+) -> rusqlite::Result<Vec<(i64, PathBuf)>> {
+    let mut all = db.prepare(
+        "SELECT s.id, s.dialect, s.name, s.place, store.name, kept.facts FROM session s
+         JOIN store ON store.id=s.store LEFT JOIN kept ON kept.session=s.id",
+    )?;
+    let mut found = Vec::new();
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let kept: Option<Vec<u8>> = row.get(5)?;
+        let facts = kept.and_then(Packed::from_bytes).map(|kept| *kept.unpack().facts).unwrap_or_default();
+        let (dialect, name): (String, String) = (row.get(1)?, row.get(2)?);
+        if goes(&SessionRef::new(dialect, name), &facts) {
+            let (place, store): (String, String) = (row.get(3)?, row.get(4)?);
+            let root = store.split_once('\n').map_or("", |(_, root)| root);
+            let key = place.split_once('\n').map_or("", |(key, _)| key);
+            found.push((row.get(0)?, PathBuf::from(root).join(key)));
+        }
+    }
+    Ok(found)
+}
+
+/// Rows of the sessions that are meant.
+fn rows(db: &rusqlite::Connection, gone: &dyn Fn(&SessionRef, &str) -> bool) -> rusqlite::Result<Vec<i64>> {
+    let mut all = db.prepare("SELECT id, dialect, name, place FROM session")?;
+    let mut found = Vec::new();
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        let (dialect, name, place): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let key = place.split_once('\n').map_or(place.as_str(), |(key, _)| key);
+        if gone(&SessionRef::new(dialect, name), key) {
+            found.push(row.get(0)?);
+        }
+    }
+    Ok(found)
 }

@@ -92,18 +92,18 @@ impl Index {
         self.purge_where(&|other| other == reference)
     }
 
-    /// The same for every source that `goes`.
-    pub fn purge_where(&self, goes: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
-        match self.purge_once(goes) {
+    /// The same for every source that `gone` names.
+    pub fn purge_where(&self, gone: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
+        match self.purge_once(gone) {
             // The damaged segment is known now and goes as a whole.
-            Err(error) if error.kind() == ErrorKind::Damaged => self.purge_once(goes),
+            Err(error) if error.kind() == ErrorKind::Damaged => self.purge_once(gone),
             done => done,
         }
     }
 
-    fn purge_once(&self, goes: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
+    fn purge_once(&self, gone: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
         let mut writer = self.writer()?;
-        writer.manifest.retain(|all, row| !goes(&all.reference(row)));
+        writer.manifest.retain(|all, row| !gone(&all.reference(row)));
         let living = writer.manifest.living();
         let dirty: Vec<u64> = (writer.manifest.segments.iter())
             .filter(|row| living.get(&row.number).copied().unwrap_or(0) < u64::from(row.blocks))

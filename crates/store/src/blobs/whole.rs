@@ -54,6 +54,39 @@ impl Blobs {
         self.internalise(&record).map_or(record, |internalised| Cow::Owned(internalised.record))
     }
 
+    /// What boswell keeps of a record beyond what was written: the name of the small file that leads there, and the blob. Asked of
+    /// the blobs of boswell's own home.
+    pub fn kept_whole(&self, record: &[u8]) -> Result<Option<(String, BlobId)>> {
+        let name = link_name(record);
+        let link = durable::read(self.disk.as_ref(), &self.folder.join("whole").join(&name))?;
+        let id = link.and_then(|link| BlobId::parse(std::str::from_utf8(&link).ok()?));
+        Ok(id.map(|id| (name, id)))
+    }
+
+    /// Keeps a record as it was before it was written as `written`. Both are durable when this returns.
+    pub fn keep_whole(&self, written: &[u8], whole: &[u8]) -> Result<BlobId> {
+        let id = self.put(whole)?;
+        let links = self.folder.join("whole");
+        durable::make_folders(self.disk.as_ref(), &links)?;
+        let link = links.join(link_name(written));
+        durable::put(self.disk.as_ref(), &link, id.to_string().as_bytes(), &self.temp_name())?;
+        Ok(id)
+    }
+
+    /// Removes the small file of that name, which must be one that [`kept_whole`](Blobs::kept_whole) gave.
+    pub fn forget_whole(&self, name: &str) -> Result<()> {
+        if name.contains(['/', '\\', '\0']) || name.starts_with('.') {
+            return Ok(());
+        }
+        let path = self.folder.join("whole").join(name);
+        durable::remove_if_there(self.disk.as_ref(), &path)?;
+        let folder = self.folder.join("whole");
+        match self.disk.stat(&folder).map_err(|error| boswell_model::Error::io(folder.display(), "look at", error))? {
+            Some(_) => durable::sync_parent(self.disk.as_ref(), &path),
+            None => Ok(()),
+        }
+    }
+
     /// Writes a record as the agent does; what the agent would lose is durable in our home before this returns.
     pub(super) fn persist(&self, agent: &Agent, record: &[u8]) -> Result<Vec<u8>> {
         let made = persisted(record, agent.habit)?;

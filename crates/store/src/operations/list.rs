@@ -94,6 +94,9 @@ impl Runner {
     }
 
     fn looks_undoable(&self, op: &Operation) -> Result<bool> {
+        if op.is_final() {
+            return Ok(false);
+        }
         let derived = |key: &str| op.derived.iter().any(|derived| derived == key);
         for (key, state) in op.final_states().into_iter().filter(|(key, _)| !derived(key)) {
             let path = place(&op.root, &key)?;

@@ -6,8 +6,12 @@ mod copies;
 mod derive;
 mod kept;
 mod list;
+mod purge;
+mod scrub;
 mod sweep;
 mod undo;
 
 pub use list::{LateLines, ListedOperation};
+pub use purge::Purging;
+pub use scrub::{Scrubbed, Scrubbing};
 pub use sweep::Restored;

@@ -39,11 +39,8 @@ impl Runner {
     ///
     /// Fails with the reason why it would not. Takes no lock, so an agent can still come in between.
     pub fn can_undo(&self, id: &str) -> Result<()> {
-        let (op, undone) = self.find(id)?;
-        match undone {
-            true => Err(undone_before(id)),
-            false => Undoing::new(self, &op)?.lower(Newer::Refuse).map(drop),
-        }
+        let op = self.refuse_undone(id)?;
+        Undoing::new(self, &op)?.lower(Newer::Refuse).map(drop)
     }
 
     /// Takes a deletion back, for a session that shall stay: what its agent would delete again at once has the time of now.
@@ -69,6 +66,11 @@ impl Runner {
 
     fn refuse_undone(&self, id: &str) -> Result<Operation> {
         match self.find(id)? {
+            (op, _) if op.is_final() => {
+                Err(Error::new(ErrorKind::Denied, format!("operation {id} cannot be taken back"))
+                    .because(format!("a {} leaves no copy of what it removes", op.kind))
+                    .hinting("see what can be taken back with `boswell ops`"))
+            }
             (op, false) => Ok(op),
             _ => Err(undone_before(id)),
         }

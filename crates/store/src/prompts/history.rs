@@ -8,6 +8,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, Instant, Result};
 
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+use crate::journal::{self, Fate};
 
 use super::MOST;
 use super::backwards::Backwards;
@@ -115,6 +116,26 @@ impl Prompts {
             }
         }
         Ok(found)
+    }
+
+    /// Removes the prompts of sessions, by what each prompt says its session is. Lines that cannot be read go if they contain
+    /// one of the names. `unique` names a temporary file.
+    pub fn forget(&self, sessions: &[String], unique: &str) -> Result<usize> {
+        let path = self.path();
+        let there = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        if there.is_none() {
+            return Ok(0);
+        }
+        // A prompt that is added meanwhile by a process that does without the lock may be lost; its session has it.
+        let _lock = self.try_lock();
+        journal::rewrite(self.disk.as_ref(), &path, unique, &|line| {
+            let is_one = |session: &String| memchr::memmem::find(line, session.as_bytes()).is_some();
+            let goes = match parse(line) {
+                Some(prompt) => prompt.session.is_some_and(|it| sessions.contains(&it)),
+                None => sessions.iter().any(is_one),
+            };
+            if goes { Fate::Goes } else { Fate::Stays }
+        })
     }
 
     fn append(&self, line: Vec<u8>) -> Result<()> {

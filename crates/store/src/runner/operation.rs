@@ -8,7 +8,12 @@ use boswell_model::{Instant, SessionRef};
 
 use super::change::{Change, FileFacts, State, States, snapshots};
 use crate::digest::Digest;
-use crate::vault::{Reason, session_ref};
+use crate::vault::{Reason, Replaced, session_ref};
+
+/// The kind of an operation that removed every trace of a session.
+pub(crate) const PURGE: &str = "purge";
+/// The kind of an operation that replaced secrets.
+pub(crate) const SCRUB: &str = "scrub";
 
 /// One change that boswell made in a store, with what taking it back needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +79,40 @@ impl Operation {
             }
         }
         (added > 0).then_some(added)
+    }
+
+    /// Whether it cannot be taken back by design: it was made so that nothing is left.
+    pub fn is_final(&self) -> bool {
+        matches!(self.kind.as_str(), PURGE | SCRUB)
+    }
+
+    /// Tells of files as copies of them are now; false if none of them is among its own.
+    pub(crate) fn relink(&mut self, replaced: &[Replaced]) -> bool {
+        let mut any = false;
+        let root = self.root.clone();
+        let mut put = |key: &str, facts: &mut FileFacts| {
+            let same = |it: &&Replaced| it.root == root && it.key == key && it.was == facts.sha256;
+            if let Some((sha256, len)) = replaced.iter().find(same).and_then(|it| it.now) {
+                (facts.sha256, facts.len) = (sha256, len);
+                any = true;
+            }
+        };
+        for (key, state) in &mut self.initial {
+            if let State::File(facts) = state {
+                put(key, facts);
+            }
+        }
+        for change in &mut self.changes {
+            match change {
+                Change::Write { key, before, after } => {
+                    before.iter_mut().for_each(|before| put(key, before));
+                    put(key, after);
+                }
+                Change::Remove { key, before } => put(key, before),
+                _ => {}
+            }
+        }
+        any
     }
 
     pub(crate) fn final_states(&self) -> States {

@@ -13,6 +13,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::apply::Old;
 use super::change::{Change, State, States};
 use super::lower::read_state;
+use super::run::old_of;
 use super::shared::Rebased;
 use super::{Content, Operation, Runner, place};
 use crate::digest::{Digest, hash_file};
@@ -148,7 +149,7 @@ impl Runner {
             // An empty folder that should be gone tells nothing about how far we came.
             if number >= position.done || matches!(change, Change::RemoveFolder { .. }) {
                 refuse_grown(change, &position.grown)?;
-                hands.apply(number, change, Old::Linked)?;
+                hands.apply(number, change, old_of(op))?;
             }
         }
         self.verify(op)
@@ -287,7 +288,7 @@ impl Runner {
         Ok(Digest::of(old) == before.sha256 && new.iter().zip(&ours).all(|(is, was)| is == was || *is == 0))
     }
 
-    fn is_recorded(&self, id: &str) -> Result<bool> {
+    pub(crate) fn is_recorded(&self, id: &str) -> Result<bool> {
         let id_of = |raw: Raw<'_>| raw.get("op")?.text().map(std::borrow::Cow::into_owned);
         let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), id_of)?;
         Ok(loaded.items.iter().any(|recorded| recorded == id))
@@ -333,7 +334,7 @@ impl Runner {
         Ok(ids)
     }
 
-    fn ops_files(&self) -> Result<Vec<String>> {
+    pub(crate) fn ops_files(&self) -> Result<Vec<String>> {
         let folder = self.ops_folder();
         match self.disk.list(&folder) {
             Ok(found) => Ok(found.into_iter().map(|(name, _)| name).collect()),

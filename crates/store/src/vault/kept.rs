@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
-use super::{Vault, session_ref};
+use super::rewrite::{Become, Becoming};
+use super::{Theirs, Vault, names_one, session_ref};
 use crate::digest::Digest;
 use crate::disk::{DiskFile, Open, Stat, durable, read_full};
-use crate::journal;
+use crate::journal::{self, Fate};
 use crate::locks::Wait;
 use crate::runner::place;
 
@@ -271,10 +272,10 @@ impl Vault {
         Ok(self.kept()?.versions().flat_map(|file| file.pieces.iter().copied()).collect())
     }
 
-    /// Hashes of the pieces that a session's files consist of.
-    pub(super) fn kept_of(&self, session: &SessionRef) -> Result<Vec<Digest>> {
+    /// Hashes of the pieces that some files consist of.
+    pub(super) fn kept_of(&self, theirs: Theirs<'_>) -> Result<Vec<Digest>> {
         let kept = self.kept()?;
-        let mine = kept.versions().filter(|file| file.session == *session);
+        let mine = kept.versions().filter(|file| theirs(&file.session, &file.root, &file.key));
         Ok(mine.flat_map(|file| file.pieces.iter().copied()).collect())
     }
 
@@ -284,31 +285,57 @@ impl Vault {
             return Ok(0);
         }
         let _lock = self.lock_for(Wait::For(std::time::Duration::from_secs(30)))?;
-        let gone = self.forget_kept_where(&|file| goes(&file.session, &file.root))?;
+        let gone = self.forget_kept(&|session, root, _| goes(session, root), &[])?;
         self.remove_orphans()?;
         Ok(gone)
     }
 
-    /// Forgets the files of a session. Lines that cannot be read stay: they may be all that is left of a record.
-    pub(super) fn forget_kept(&self, session: &SessionRef) -> Result<usize> {
-        self.forget_kept_where(&|file| file.session == *session)
+    /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may be all that is left of a
+    /// record.
+    pub(super) fn forget_kept(&self, theirs: Theirs<'_>, sessions: &[SessionRef]) -> Result<usize> {
+        let fate = |line: &[u8]| {
+            let file = Raw::parse(line).ok().and_then(KeptFile::from_json);
+            let goes = |file: &KeptFile| theirs(&file.session, &file.root, &file.key);
+            if file.as_ref().map_or_else(|| names_one(line, sessions), goes) { Fate::Goes } else { Fate::Stays }
+        };
+        journal::rewrite(self.disk.as_ref(), &self.kept_log(), &self.chance.hex16(), &fate)
     }
 
-    fn forget_kept_where(&self, goes: &dyn Fn(&KeptFile) -> bool) -> Result<usize> {
-        let Some(bytes) = durable::read(self.disk.as_ref(), &self.kept_log())? else { return Ok(0) };
-        let (mut left, mut gone) = (Vec::with_capacity(bytes.len()), 0);
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let file = Raw::parse(line.trim_ascii()).ok().and_then(KeptFile::from_json);
-            if file.is_some_and(|file| goes(&file)) {
-                gone += 1;
-            } else {
-                left.extend_from_slice(line);
+    /// Replaces kept files by what `change` makes of them; the caller holds the lock. Pieces that nobody names any more stay
+    /// until they are swept.
+    pub(super) fn rewrite_kept(&self, of: Theirs<'_>, change: Become<'_>) -> Result<usize> {
+        let mut lines: HashMap<Vec<u8>, Option<Json>> = HashMap::new();
+        let bytes = durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default();
+        for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+            let Some(mut file) = Raw::parse(line).ok().and_then(KeptFile::from_json) else { continue };
+            if !of(&file.session, &file.root, &file.key) {
+                continue;
+            }
+            // A copy that cannot be read any more can be restored by nobody, and what it holds is not known.
+            let becoming =
+                self.read_kept(&file).map_or(Becoming::Goes, |bytes| change(&file.session, &file.key, &bytes));
+            match becoming {
+                Becoming::Stays => {}
+                Becoming::Goes => drop(lines.insert(line.to_vec(), None)),
+                Becoming::New(new) => {
+                    file.pieces.clear();
+                    for piece in new.chunks(usize::try_from(PIECE).unwrap_or(usize::MAX)) {
+                        file.pieces.push(self.save_piece(piece)?);
+                    }
+                    file.len = new.len() as u64;
+                    lines.insert(line.to_vec(), Some(file.to_json()));
+                }
             }
         }
-        if gone > 0 {
-            durable::put(self.disk.as_ref(), &self.kept_log(), &left, &self.chance.hex16())?;
+        if lines.is_empty() {
+            return Ok(0);
         }
-        Ok(gone)
+        let fate = |line: &[u8]| match lines.get(line) {
+            None => Fate::Stays,
+            Some(None) => Fate::Goes,
+            Some(Some(json)) => Fate::Becomes(json.to_bytes()),
+        };
+        journal::rewrite(self.disk.as_ref(), &self.kept_log(), &self.chance.hex16(), &fate)
     }
 
     /// Writes the record of copies anew without what was superseded, and removes pieces that nobody names any more.

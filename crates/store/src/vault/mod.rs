@@ -10,11 +10,14 @@ mod kept;
 mod object;
 mod record;
 mod retention;
+mod rewrite;
 
 pub(crate) use copies::Copied;
 pub use copies::Vault;
 pub(crate) use inodes::Doubted;
 pub use kept::{Keeping, Kept, KeptFile};
-pub(crate) use record::session_ref;
 pub use record::{Reason, VaultRecord};
+pub(crate) use record::{names_one, session_ref};
+pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
+pub(crate) use rewrite::{Becoming, Replaced};

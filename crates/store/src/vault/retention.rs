@@ -1,14 +1,19 @@
 //! How copies leave the vault: by age, or because a session shall leave no trace.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
-use super::{Reason, Vault, VaultRecord};
+use super::{Reason, Vault, VaultRecord, names_one};
 use crate::backend::lock_name;
 use crate::digest::Digest;
 use crate::disk::durable;
+use crate::journal::{self, Fate};
+
+/// Says by session, root and key whether a copy is one of those that are meant.
+pub(crate) type Theirs<'a> = &'a dyn Fn(&SessionRef, &Path, &str) -> bool;
 
 /// For how many days copies are kept, by reason; none is for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +44,7 @@ impl Retention {
     fn days(&self, reason: Reason) -> Option<u32> {
         match reason {
             Reason::Before => self.before,
+            Reason::Erased => Some(0),
             Reason::Deleted => self.deleted,
             Reason::Archived => self.archived,
             Reason::Kept => self.kept,
@@ -80,7 +86,7 @@ impl Vault {
         let _lock = self.lock()?;
         let unfinished = self.unfinished()?;
         let needed = |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
-        let removed = self.remove_all(&|record| !needed(record) && keep.is_over(record, now))?;
+        let removed = self.remove_all(&|record| !needed(record) && keep.is_over(record, now), &[])?;
         Ok(Expired { records: removed.records, objects: removed.objects, bytes: removed.bytes })
     }
 
@@ -95,17 +101,26 @@ impl Vault {
 
     /// Removes every copy of a session's files of which no other session's record speaks, and proves that it is gone.
     pub fn purge(&self, session: &SessionRef) -> Result<Purged> {
+        self.purge_where(std::slice::from_ref(session), &|of, _, _| of == session)
+    }
+
+    /// The same for several sessions and every copy that is theirs, whoever's record speaks of it.
+    pub(crate) fn purge_where(&self, sessions: &[SessionRef], theirs: Theirs<'_>) -> Result<Purged> {
         let _lock = self.lock()?;
-        let gone = self.of(session)?;
+        let goes = |record: &VaultRecord| theirs(&record.session, &record.root, &record.key);
+        let gone: Vec<VaultRecord> = self.list()?.0.into_iter().filter(goes).collect();
         let unfinished = self.unfinished()?;
         if let Some(op) = gone.iter().filter_map(|record| record.op.as_ref()).find(|op| unfinished.contains(*op)) {
+            let session = sessions.first().map(ToString::to_string).unwrap_or_default();
             return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
                 .hinting("any writing command finishes it; then try again"));
         }
-        self.locks.remove_second_names(&lock_name(session))?;
-        let pieces = self.kept_of(session)?;
-        let kept = self.forget_kept(session)?;
-        let mut removed = self.remove_all(&|record| record.session == *session)?;
+        for session in sessions {
+            self.locks.remove_second_names(&lock_name(session))?;
+        }
+        let pieces = self.kept_of(theirs)?;
+        let kept = self.forget_kept(theirs, sessions)?;
+        let mut removed = self.remove_all(&goes, sessions)?;
         removed.records += kept;
         self.prove(gone.iter().map(|record| record.sha256).chain(pieces))?;
         // Staged bytes and old logs lost their names without a sync of their own, here or in an attempt that failed.
@@ -115,8 +130,9 @@ impl Vault {
         Ok(removed)
     }
 
-    /// Copies go before the log forgets them: what a crash leaves is found by the next purge.
-    fn remove_all(&self, goes: &dyn Fn(&VaultRecord) -> bool) -> Result<Purged> {
+    /// Copies go before the log forgets them: what a crash leaves is found by the next purge. Of lines that cannot be read
+    /// those go that name one of the sessions.
+    fn remove_all(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<Purged> {
         let (gone, stay): (Vec<_>, Vec<_>) = self.list()?.0.into_iter().partition(goes);
         let mut wanted: HashSet<Digest> = stay.iter().map(|record| record.sha256).collect();
         wanted.extend(self.pieces()?);
@@ -136,8 +152,8 @@ impl Vault {
                 done.bytes += bytes;
             }
         }
-        if !gone.is_empty() {
-            self.forget(goes)?;
+        if !gone.is_empty() || !sessions.is_empty() {
+            self.forget(goes, sessions)?;
         }
         let (orphans, bytes) = self.remove_orphans()?;
         done.objects += orphans;
@@ -177,20 +193,18 @@ impl Vault {
         }
     }
 
-    /// Takes lines out of the log. Lines that say nothing stay: they may be all that is left of a record.
-    fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool) -> Result<()> {
-        let bytes = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
-        let mut kept = Vec::with_capacity(bytes.len());
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+    /// Takes lines out of the log. Lines that cannot be read stay unless they name one of the sessions: they may be all that is
+    /// left of a record.
+    fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<()> {
+        let fate = |line: &[u8]| {
             let record = Raw::parse(line).ok().and_then(VaultRecord::from_json);
-            if !record.is_some_and(|record| goes(&record)) {
-                kept.extend_from_slice(line);
-            }
-        }
-        durable::put(self.disk.as_ref(), &self.log(), &kept, &self.chance.hex16())
+            let is_gone = record.as_ref().map_or_else(|| names_one(line, sessions), goes);
+            if is_gone { Fate::Goes } else { Fate::Stays }
+        };
+        journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)
     }
 
-    fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
+    pub(super) fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
         let fault = |error| Error::io(path.display(), "remove", error);
         let Some(stat) = self.disk.stat(path).map_err(fault)? else {
             // An earlier attempt may have removed it and failed to sync that: it would be back after a crash.

@@ -6,6 +6,8 @@ mod crash;
 mod crash_disk;
 mod kept;
 mod locks;
+mod purge;
+mod scrub;
 mod steps;
 mod support;
 mod undo;

@@ -1,0 +1,256 @@
+//! `delete --purge`: a session and every trace of it, shown first.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use boswell_dialect::{Intention, Located, Operation};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::{Chance, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs};
+
+use super::delete::{deleted, files_of, step, take_away};
+use super::list::sides;
+use super::{change, whole_store};
+use crate::agree::{Agreed, ask};
+use crate::library::{Create, Library};
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::terminal::one_line;
+use crate::{purging, shape};
+
+/// What is wanted of the command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) apply: bool,
+    pub(crate) dry_run: bool,
+}
+
+/// A session that is to be purged.
+struct Target {
+    /// Where it is; none if only copies or traces of it are left.
+    found: Option<Resolved>,
+    purging: Purging,
+}
+
+/// Shows what would go, and removes it if that is wanted.
+pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
+    if wanted.apply {
+        machine.may_write()?;
+    }
+    let (conversations, _) = machine.conversations()?;
+    let targets = sessions.iter().map(|session| target(machine, session)).collect::<Result<Vec<Target>>>()?;
+    let targets = with_linked(targets, &conversations);
+    let mut out = Output::paged(machine);
+    for target in &targets {
+        show(machine, target, &mut out)?;
+    }
+    // The pager ends before anything is asked.
+    out.finish()?;
+    if wanted.dry_run {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Agreed::No(code) = ask(machine, wanted.apply, "purge? no copy is kept, and it cannot be undone")? {
+        return Ok(code);
+    }
+    let mut out = Output::paged(machine);
+    machine.may_write()?;
+    let runner = machine.runner()?;
+    let _lock = runner.locks().exclusive(purging::LOCK, Wait::No).map_err(|error| {
+        error.because("another process is purging a session").hinting("try again when it has ended")
+    })?;
+    for target in &targets {
+        purge(machine, &runner, target, &mut out)?;
+    }
+    out.finish()?;
+    targets.iter().for_each(|target| tell_what_stays(machine, target));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) -> Result<()> {
+    let purging = &target.purging;
+    runner.begin_purge(purging)?;
+    if let Some(found) = &target.found {
+        let found = Resolved { store: machine.writable(found.store.clone())?, located: found.located.clone() };
+        if let Err(error) = take_away(machine, &found) {
+            // What was begun was taken back, or is settled by the next run, which finds the marker.
+            if runner.unfinished()?.is_empty() {
+                runner.drop_purge(purging)?;
+            }
+            return Err(error);
+        }
+    }
+    let purged = purging::finish(machine, runner, purging).map_err(|error| {
+        error.because(format!(
+            "the files of {} are gone, and copies or notes of it may be left; any command that writes finishes the purge",
+            purging.session()
+        ))
+    })?;
+    let copies = purged.objects + purged.inodes;
+    if out.json {
+        return out.object(&shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
+    }
+    out.line(&format!("{} is gone, and {copies} copies of it", purging.session()))
+}
+
+/// The session that is meant: in its store, in the vault, or only remembered.
+fn target(machine: &Machine, name: &str) -> Result<Target> {
+    match machine.resolve_front(name) {
+        Ok(found) => {
+            let id = found.located.id.clone();
+            let session = SessionRef::new(found.store.dialect().name(), &id);
+            let mut logs = vec![found.located.clone()];
+            logs.extend(purging::subagents(&found.store, &id)?);
+            let is_archived = found.store.archived().is_some();
+            let mut purging = begun(session, found.store.root().to_owned(), &found.store, &logs);
+            (purging.blobs, purging.wholes) = purging::named(machine, &found.store, &logs)?;
+            add_copies(machine, &mut purging)?;
+            Ok(Target { found: (!is_archived).then_some(found), purging })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => match left_over(machine, name)? {
+            Some((session, root)) => {
+                let mut purging = Purging { sessions: vec![session], root, ..nothing() };
+                add_copies(machine, &mut purging)?;
+                Ok(Target { found: None, purging })
+            }
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+fn nothing() -> Purging {
+    Purging {
+        id: SystemChance.hex16(),
+        at: SystemChance.now(),
+        sessions: Vec::new(),
+        root: PathBuf::new(),
+        log: None,
+        paths: Vec::new(),
+        blobs: Vec::new(),
+        wholes: Vec::new(),
+        linked: Vec::new(),
+    }
+}
+
+fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[Located]) -> Purging {
+    let mut sessions = vec![session];
+    sessions.extend(logs.iter().skip(1).map(|it| SessionRef::new(store.dialect().name(), &it.id)));
+    let paths = logs.iter().filter_map(|it| it.key.as_deref()).map(|key| store.backend().describe(key)).collect();
+    Purging { sessions, root, log: logs.first().and_then(|it| it.key.clone()), paths, ..nothing() }
+}
+
+/// A session of which only copies in the vault, or what the catalog remembers, are left.
+fn left_over(machine: &Machine, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
+    if machine.home.is_none() {
+        return Ok(None);
+    }
+    let runner = machine.reading_runner()?;
+    match deleted(&runner, name) {
+        Ok(session) => {
+            let records = runner.vault().of(&session)?.into_iter().map(|record| record.root);
+            let kept = runner.vault().kept()?;
+            let root = records.chain(kept.of(&session).into_iter().map(|file| file.root.clone())).next();
+            return Ok(root.map(|root| (session, root)));
+        }
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Err(_) => {}
+    }
+    let Some(library) = Library::open(machine, Create::No)? else { return Ok(None) };
+    let fits = |session: &SessionRef| session.to_string() == name || session.id == name;
+    let mut ghosts = library.catalog().ghosts()?.into_iter().filter(|ghost| fits(&ghost.reference));
+    match (ghosts.next(), ghosts.next()) {
+        (Some(ghost), None) => Ok(Some((ghost.reference, ghost.root))),
+        (None, _) => Ok(None),
+        (Some(a), Some(b)) => {
+            Err(Error::new(ErrorKind::Invalid, format!("`{}` fits several sessions", name.escape_debug()))
+                .because(format!("{}, {}", a.reference, b.reference))
+                .hinting("give the ref as `boswell list --hidden` shows it"))
+        }
+    }
+}
+
+/// Adds the blobs that copies in the vault name.
+fn add_copies(machine: &Machine, purging: &mut Purging) -> Result<()> {
+    if machine.home.is_none() || !matches!(purging.session().dialect.as_str(), "boswell" | "omp" | "xcsh") {
+        return Ok(());
+    }
+    let runner = machine.reading_runner()?;
+    let (vault, kept) = (runner.vault(), runner.vault().kept()?);
+    for session in purging.sessions.clone() {
+        // A copy that cannot be read names nothing that could be found.
+        let copies = vault.of(&session)?.into_iter().filter_map(|record| vault.restore(&record).ok());
+        let kept = kept.of(&session).into_iter().filter_map(|file| vault.read_kept(file).ok());
+        purging.blobs.extend(copies.chain(kept).flat_map(|bytes| blobs::references(&bytes)));
+    }
+    purging.blobs.sort_unstable();
+    purging.blobs.dedup();
+    Ok(())
+}
+
+/// Adds sessions that are one conversation with those that go, and stay.
+fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<Target> {
+    let gone: Vec<SessionRef> = targets.iter().flat_map(|it| it.purging.sessions.clone()).collect();
+    for target in &mut targets {
+        let session = target.purging.session();
+        let mine = conversations.iter().filter(|it| sides(it).any(|side| side.reference == session));
+        let others = mine.flat_map(|it| sides(it).map(|side| side.reference.clone()));
+        target.purging.linked = others.filter(|other| !gone.contains(other)).collect();
+    }
+    targets
+}
+
+fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
+    let (purging, session) = (&target.purging, target.purging.session());
+    whole_store::step(out, &format!("purge {session}: every copy goes, and it cannot be undone"))?;
+    match &target.found {
+        Some(found) if found.store.dialect().plans(Operation::Delete) => {
+            let store = machine.planning(found.store.clone());
+            change::show(&store.plan(&found.located, &Intention::Delete)?, out)?;
+        }
+        Some(found) => {
+            for key in &files_of(found)? {
+                step(out, "would remove", &found.store.backend().describe(key))?;
+            }
+        }
+        None => {}
+    }
+    let runner = machine.reading_runner()?;
+    let mut copies = 0;
+    for session in &purging.sessions {
+        copies += runner.vault().of(session)?.len() + runner.vault().kept()?.of(session).len();
+    }
+    let notes = machine.notes()?.list().iter().filter(|note| purging.sessions.contains(&note.session)).count();
+    whole_store::step(
+        out,
+        &format!(
+            "remove {copies} copies in the vault, {notes} notes, and what operations, catalog and index hold of it"
+        ),
+    )?;
+    for other in &purging.linked {
+        whole_store::step(out, &format!("{other} is the same conversation, and stays"))?;
+    }
+    Ok(())
+}
+
+/// Names what holds text of the session and cannot be told from the text of others.
+fn tell_what_stays(machine: &Machine, target: &Target) {
+    if machine.quiet {
+        return;
+    }
+    let purging = &target.purging;
+    for other in &purging.linked {
+        crate::failure::say(&format!("its other side {other} stays; `boswell delete --purge {other}` removes it too"));
+    }
+    let there = |name: &str| purging.root.join(name).exists();
+    let stays: &[(&str, &str)] = match purging.session().dialect.as_str() {
+        "xcsh" | "omp" => &[("history.db", "prompts in the history of its agent")],
+        "claude" => &[("plans", "plans"), ("paste-cache", "texts that were pasted")],
+        "codex" => &[("state_5.sqlite", "what Codex keeps in its databases"), ("logs_2.sqlite", "logs of Codex")],
+        _ => &[],
+    };
+    for (name, what) in stays.iter().filter(|(name, _)| there(name)) {
+        crate::failure::say(&format!(
+            "not looked into: {what} in `{}`, which nothing ties to a session",
+            one_line(&purging.root.join(name).display().to_string())
+        ));
+    }
+}
