@@ -69,6 +69,11 @@ pub(crate) fn tell(machine: &Machine) {
     }
     let Ok(runner) = machine.reading_runner() else { return };
     let Ok(purges) = runner.purges() else { return };
+    for session in runner.scrubs().unwrap_or_default() {
+        crate::failure::say(&format!(
+            "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
+        ));
+    }
     // Whoever holds the lock is about to finish it.
     if purges.is_empty() || runner.is_purging().unwrap_or(true) {
         return;

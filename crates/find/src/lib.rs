@@ -16,6 +16,7 @@ mod index;
 mod prompt_history;
 mod query;
 mod runs;
+mod scrub;
 mod secrets;
 mod source;
 mod stats;
@@ -30,6 +31,7 @@ pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Refreshed, Traits, Want
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
 pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
+pub use scrub::{Removal, is_removed, is_text, removals, replaced};
 pub use secrets::{Secret, Secrets};
 pub use source::{About, Form, Source, SourceReader};
 pub use stats::{By, PRICES_AS_OF, Price, Prices, Sum, Tally};

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::Result;
 use boswell_model::json::{Json, Raw};
+use boswell_model::{Result, SessionRef};
 
 use crate::disk::{Disk, durable};
 
@@ -68,8 +68,12 @@ pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()>
 pub(crate) enum Fate {
     Stays,
     Goes,
-    Becomes(Json),
+    /// It is replaced by this line, without its end.
+    Becomes(Vec<u8>),
 }
+
+/// Says what becomes of a line, by the session that it speaks of if it can be read; none if it stays.
+pub type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
 
 /// Writes a file again without some of its lines; those that stay keep their bytes. Says how many went or changed.
 ///
@@ -82,9 +86,9 @@ pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, unique: &str, fate: &dyn Fn(
         match fate(line.trim_ascii()) {
             Fate::Stays => left.extend_from_slice(line),
             Fate::Goes => changed += 1,
-            Fate::Becomes(json) => {
+            Fate::Becomes(new) => {
                 changed += 1;
-                json.write(&mut left);
+                left.extend_from_slice(&new);
                 left.push(b'\n');
             }
         }

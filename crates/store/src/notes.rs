@@ -11,7 +11,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, Result, SessionRef};
 
 use crate::disk::Disk;
-use crate::journal::{self, DamagedLine, Fate};
+use crate::journal::{self, DamagedLine, Fate, LineChange};
 use crate::locks::{Locks, Wait};
 use crate::vault::{names_one, session_ref};
 
@@ -127,6 +127,16 @@ impl Notes {
         })?;
         self.notes.retain(|note| !goes(note));
         Ok(gone)
+    }
+
+    /// Writes lines again as `change` says, which is asked with the session of each; none where a line cannot be read. `unique`
+    /// names a temporary file.
+    pub(crate) fn rewrite(&mut self, change: LineChange<'_>, unique: &str) -> Result<usize> {
+        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
+            let note = Raw::parse(line).ok().and_then(Note::from_json);
+            change(note.map(|note| note.session).as_ref(), line).map_or(Fate::Stays, Fate::Becomes)
+        })
     }
 
     /// What the notes of a session come down to.

@@ -275,6 +275,11 @@ impl Store {
         self.dialect.side_files(&BackendFiles(self.backend()), located)
     }
 
+    /// Keys of files that speak of several sessions, such as an index.
+    pub fn shared_files(&self) -> Result<Vec<String>> {
+        self.dialect.shared_files(&BackendFiles(self.backend()))
+    }
+
     /// Subagents of a session, with the calls that started them.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())

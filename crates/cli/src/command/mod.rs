@@ -46,6 +46,8 @@ pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod resume_last;
 pub(crate) mod rewind;
+pub(crate) mod scrub;
+mod scrub_plan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod show;

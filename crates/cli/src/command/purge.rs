@@ -43,17 +43,15 @@ pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Res
     for target in &targets {
         show(machine, target, &mut out)?;
     }
+    // The pager ends before anything is asked.
+    out.finish()?;
     if wanted.dry_run {
-        out.finish()?;
         return Ok(ExitCode::SUCCESS);
-    }
-    if !wanted.apply {
-        out.finish()?;
-        out = Output::paged(machine);
     }
     if let Agreed::No(code) = ask(machine, wanted.apply, "purge? no copy is kept, and it cannot be undone")? {
         return Ok(code);
     }
+    let mut out = Output::paged(machine);
     machine.may_write()?;
     let runner = machine.runner()?;
     let _lock = runner.locks().exclusive(purging::LOCK, Wait::No).map_err(|error| {

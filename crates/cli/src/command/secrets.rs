@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
 use boswell_model::json::Json;
-use boswell_model::{Result, Slot};
+use boswell_model::{Error, ErrorKind, Result, Slot};
 use boswell_store::{Resolved, Session};
 use clap::Args;
 
@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, fit, one_line};
 
-/// List keys and passwords that sessions hold; never shows them, never changes a log
+/// List keys and passwords that sessions hold, or replace them; never shows them
 #[derive(Debug, Args)]
 #[command(
     after_help = "Found are keys of known shapes, and what names such as `api_key` are set to if it looks like chance.
@@ -22,16 +22,30 @@ Exit code 1 says that some were found.
 
 Examples:
   boswell secrets @last
-  boswell secrets --json | jq -r .kind | sort | uniq -c"
+  boswell secrets --json | jq -r .kind | sort | uniq -c
+  boswell secrets --scrub 0b7e --apply"
 )]
 pub(crate) struct SecretsArgs {
     /// Sessions [default: all that are found]
     sessions: Vec<String>,
+    /// Replace them: in the agents' own files, the vault, notes and index; asks on a terminal, elsewhere a plan unless --apply
+    #[arg(long)]
+    scrub: bool,
+    /// With --scrub: all sessions
+    #[arg(long, requires = "scrub", conflicts_with = "sessions")]
+    all: bool,
+    /// With --scrub: do it without being asked; it cannot be undone
+    #[arg(long, requires = "scrub")]
+    apply: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
+    if args.scrub && !args.all && args.sessions.is_empty() {
+        return Err(Error::new(ErrorKind::Invalid, "no session is named whose secrets are to be replaced")
+            .hinting("name sessions, or replace them everywhere with `boswell secrets --scrub --all`"));
+    }
     let found: Vec<Resolved> = if args.sessions.is_empty() {
         let (held, errors) = machine.stores.held();
         errors.iter().for_each(|(_, error)| crate::failure::warn(error));
@@ -42,6 +56,11 @@ pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
     } else {
         args.sessions.iter().map(|session| machine.resolve(session)).collect::<Result<_>>()?
     };
+    if args.scrub {
+        // Subagents go with the session that they belong to.
+        let owners = found.into_iter().filter(|it| !args.all || it.located.owner.is_none()).collect();
+        return super::scrub::run(machine, &secrets, owners, args.all, args.apply);
+    }
     let mut out = Output::paged(machine);
     let mut progress = Progress::new("looking for secrets, session", found.len(), machine.quiet);
     let mut total = 0;
@@ -68,6 +87,9 @@ fn look(secrets: &Secrets, session: &Session, out: &mut Output) -> Result<usize>
     for slot in session.log().slots() {
         let bytes = session.view().payload(slot)?;
         for secret in secrets.find(&bytes) {
+            if bytes.get(secret.range.clone()).is_some_and(boswell_find::is_removed) {
+                continue;
+            }
             if count == 0 && !out.json {
                 let name = session.path().map_or_else(|| session.reference().to_string(), one_line);
                 out.line(&out.paint(Style::Strong, &name))?;

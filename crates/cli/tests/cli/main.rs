@@ -44,6 +44,7 @@ mod pi_vectors;
 mod purge;
 mod reference;
 mod repair;
+mod scrub;
 mod silence;
 mod startup;
 mod streaming;

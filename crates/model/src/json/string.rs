@@ -4,6 +4,7 @@
 //! form of a string is WTF-8 bytes; the text for people replaces what is not Unicode by U+FFFD.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memchr;
 
@@ -50,6 +51,36 @@ impl<'a> Str<'a> {
             None => Cow::Borrowed(inner),
             Some(first) => Cow::Owned(unescape(inner, first)),
         }
+    }
+
+    /// Where a part of the decoded string, [`to_wtf8`](Str::to_wtf8), stands between the quotes. Escapes are taken whole.
+    pub fn escaped_range(&self, decoded: Range<usize>) -> Range<usize> {
+        let mut at = 0;
+        self.covering(|_, len| {
+            let unit = at..at + len;
+            at = unit.end;
+            unit.start < decoded.end && unit.end > decoded.start
+        })
+    }
+
+    /// A part of what stands between the quotes, made so long that it cuts no escape in two.
+    pub fn whole_escapes(&self, part: Range<usize>) -> Range<usize> {
+        self.covering(|raw, _| raw.start < part.end && raw.end > part.start)
+    }
+
+    /// From the first to the last unit that is wanted: a byte or an escape, told where it stands and how long it is decoded.
+    fn covering(&self, mut wanted: impl FnMut(&Range<usize>, usize) -> bool) -> Range<usize> {
+        let inner = self.escaped();
+        let (mut at, mut found) = (0, None::<Range<usize>>);
+        while at < inner.len() {
+            let (raw, decoded) = unit(inner, at);
+            let place = at..(at + raw).min(inner.len());
+            at = place.end;
+            if wanted(&place, decoded) {
+                found = Some(found.map_or(place.start, |found| found.start)..place.end);
+            }
+        }
+        found.unwrap_or(0..0)
     }
 
     /// The string as text for people: what is not Unicode becomes U+FFFD.
@@ -144,6 +175,19 @@ fn push_unit(out: &mut Vec<u8>, unit: u32, inner: &[u8], at: usize) -> usize {
     0
 }
 
+/// How long the byte or escape at a place is, as it stands and decoded.
+fn unit(inner: &[u8], at: usize) -> (usize, usize) {
+    match (inner.get(at), inner.get(at + 1)) {
+        (Some(b'\\'), Some(b'u')) => {
+            let mut out = Vec::with_capacity(4);
+            let more = push_unit(&mut out, hex4(inner, at + 2), inner, at + 6);
+            (6 + more, out.len())
+        }
+        (Some(b'\\'), _) => (2, 1),
+        _ => (1, 1),
+    }
+}
+
 fn push_scalar(out: &mut Vec<u8>, scalar: char) {
     out.extend_from_slice(scalar.encode_utf8(&mut [0; 4]).as_bytes());
 }
@@ -204,9 +248,25 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_the_text_is_found_where_it_stands_escaped() {
+        let token = Str::trusted(br#""a\n\u0067hp\u005f1\ud83d\ude80\u4f1az\\n""#);
+        let text = token.to_text().into_owned();
+        for part in ["a", "\n", "ghp_1", "_", "🚀", "会", "z", "\\", "n", "p_1🚀会"] {
+            let at = text.rfind(part).unwrap();
+            let raw = token.escaped_range(at..at + part.len());
+            let again = [b"\"", token.escaped().get(raw.clone()).unwrap(), b"\""].concat();
+            assert_eq!(Str::trusted(&again).to_text(), part, "{raw:?}");
+        }
+        assert_eq!(token.escaped_range(0..0), 0..0);
+        assert_eq!(token.whole_escapes(2..4), 1..9, "two escapes, each touched");
+        assert_eq!(token.whole_escapes(0..1), 0..1);
+    }
+
+    #[test]
     fn odd_tokens_do_not_panic() {
         for token in [&b""[..], b"\"", b"\"\\", b"\"\\u12\"", b"\"\\"] {
             let _ = Str::trusted(token).to_text();
+            let _ = (Str::trusted(token).escaped_range(0..9), Str::trusted(token).whole_escapes(0..9));
         }
     }
 }

@@ -63,6 +63,16 @@ impl Blobs {
         Ok(id.map(|id| (name, id)))
     }
 
+    /// Keeps a record as it was before it was written as `written`. Both are durable when this returns.
+    pub fn keep_whole(&self, written: &[u8], whole: &[u8]) -> Result<BlobId> {
+        let id = self.put(whole)?;
+        let links = self.folder.join("whole");
+        durable::make_folders(self.disk.as_ref(), &links)?;
+        let link = links.join(link_name(written));
+        durable::put(self.disk.as_ref(), &link, id.to_string().as_bytes(), &self.temp_name())?;
+        Ok(id)
+    }
+
     /// Removes the small file of that name, which must be one that [`kept_whole`](Blobs::kept_whole) gave.
     pub fn forget_whole(&self, name: &str) -> Result<()> {
         if name.contains(['/', '\\', '\0']) || name.starts_with('.') {

@@ -7,9 +7,11 @@ mod derive;
 mod kept;
 mod list;
 mod purge;
+mod scrub;
 mod sweep;
 mod undo;
 
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
+pub use scrub::{CopyChange, Scrubbed, Scrubbing};
 pub use sweep::Restored;

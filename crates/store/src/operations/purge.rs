@@ -230,7 +230,7 @@ impl Runner {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let fate = |line: &[u8]| {
             let Some(mut op) = Raw::parse(line).ok().and_then(Operation::from_json) else { return Fate::Stays };
-            if op.relink(replaced) { Fate::Becomes(op.to_json()) } else { Fate::Stays }
+            if op.relink(replaced) { Fate::Becomes(op.to_json().to_bytes()) } else { Fate::Stays }
         };
         journal::rewrite(self.disk.as_ref(), &self.home.join("ops.jsonl"), &self.chance.hex16(), &fate).map(drop)
     }

@@ -26,7 +26,7 @@ pub use run::Runner;
 pub(crate) use apply::inode_name;
 pub(crate) use change::{Change, State, States};
 pub(crate) use lower::{Content, Lowered, lower, read_state};
-pub(crate) use operation::PURGE;
+pub(crate) use operation::{PURGE, SCRUB};
 pub(crate) use place::{place, shown};
 pub(crate) use run::Start;
 pub(crate) use shared::merge;

@@ -13,6 +13,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::apply::Old;
 use super::change::{Change, State, States};
 use super::lower::read_state;
+use super::run::old_of;
 use super::shared::Rebased;
 use super::{Content, Operation, Runner, place};
 use crate::digest::{Digest, hash_file};
@@ -147,7 +148,7 @@ impl Runner {
             // An empty folder that should be gone tells nothing about how far we came.
             if number >= position.done || matches!(change, Change::RemoveFolder { .. }) {
                 refuse_grown(change, &position.grown)?;
-                hands.apply(number, change, Old::Linked)?;
+                hands.apply(number, change, old_of(op))?;
             }
         }
         self.verify(op)

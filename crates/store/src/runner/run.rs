@@ -34,6 +34,11 @@ pub struct Runner {
     pub(super) wait: Wait,
 }
 
+/// Whether files that an operation replaces or removes get a second name.
+pub(super) fn old_of(op: &Operation) -> Old {
+    if op.reason == Reason::Erased { Old::Dropped } else { Old::Linked }
+}
+
 /// What an operation starts from.
 #[derive(Debug)]
 pub(crate) struct Start<'a> {
@@ -157,7 +162,7 @@ impl Runner {
                 // Agents break locks that are held too long: nothing is changed under one that is not ours any more.
                 held.iter().try_for_each(|lock| lock.still_ours(self.disk.as_ref()))?;
                 reached = number + 1;
-                hands.apply(number, change, Old::Linked)?;
+                hands.apply(number, change, old_of(op))?;
             }
             self.verify(op)
         });
@@ -179,6 +184,9 @@ impl Runner {
 
     /// Copies to the vault what every change replaces, cuts or removes.
     pub(super) fn save_before(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
+        if op.reason == Reason::Erased {
+            return Ok(());
+        }
         let mut items = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
             let (key, facts, from) = match change {

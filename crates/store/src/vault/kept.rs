@@ -322,7 +322,7 @@ impl Vault {
         let fate = |line: &[u8]| match lines.get(line) {
             None => Fate::Stays,
             Some(None) => Fate::Goes,
-            Some(Some(json)) => Fate::Becomes(json.clone()),
+            Some(Some(json)) => Fate::Becomes(json.to_bytes()),
         };
         journal::rewrite(self.disk.as_ref(), &self.kept_log(), &self.chance.hex16(), &fate)
     }

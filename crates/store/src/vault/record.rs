@@ -19,6 +19,8 @@ pub enum Reason {
     Archived,
     /// It was about to be changed.
     Before,
+    /// Nothing is kept: the change was made so that nothing is left of what was before.
+    Erased,
 }
 
 impl Reason {
@@ -29,11 +31,13 @@ impl Reason {
             Reason::Deleted => "deleted",
             Reason::Archived => "archived",
             Reason::Before => "before",
+            Reason::Erased => "erased",
         }
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        [Reason::Kept, Reason::Deleted, Reason::Archived, Reason::Before].into_iter().find(|r| r.word() == word)
+        let all = [Reason::Kept, Reason::Deleted, Reason::Archived, Reason::Before, Reason::Erased];
+        all.into_iter().find(|reason| reason.word() == word)
     }
 }
 

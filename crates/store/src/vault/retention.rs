@@ -44,6 +44,7 @@ impl Retention {
     fn days(&self, reason: Reason) -> Option<u32> {
         match reason {
             Reason::Before => self.before,
+            Reason::Erased => Some(0),
             Reason::Deleted => self.deleted,
             Reason::Archived => self.archived,
             Reason::Kept => self.kept,

@@ -110,7 +110,7 @@ impl Vault {
                 None => Fate::Stays,
                 Some(None) => Fate::Goes,
                 Some(Some((sha256, len))) => {
-                    Fate::Becomes(VaultRecord { sha256, len, inode: None, ..record }.to_json())
+                    Fate::Becomes(VaultRecord { sha256, len, inode: None, ..record }.to_json().to_bytes())
                 }
             }
         };

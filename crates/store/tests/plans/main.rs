@@ -7,6 +7,7 @@ mod crash_disk;
 mod kept;
 mod locks;
 mod purge;
+mod scrub;
 mod steps;
 mod support;
 mod undo;

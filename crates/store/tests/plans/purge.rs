@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::{Chance, Plan, Step};
 use boswell_store::disk::durable;
 use boswell_store::{NoteKind, Notes, Owner, Purging, Reason, Result, Runner, SessionRef, Wait};
-use boswell_testkit::crash_disk::{CrashDisk, everywhere};
+use boswell_testkit::crash_disk::{CrashDisk, Keep};
 
 use crate::support::TestChance;
 
@@ -46,11 +46,11 @@ fn prepare(disk: &CrashDisk) {
     }
     durable::make_folders(disk, Path::new("/home")).unwrap();
     let runner = runner(disk, 0);
-    let rename = |title: &str, other: &str| {
-        Plan::new("rename", format!("call it {title}")).step(Step::put("sessions.json", index(title, other)))
+    let rename = |name: &str, title: &str, other: &str| {
+        Plan::new("rename", name).step(Step::put("sessions.json", index(title, other)))
     };
-    runner.run(root, &rename("xerustitle", "o"), &gone(), Reason::Before).unwrap();
-    runner.run(root, &rename("xerustitle", "p"), &other(), Reason::Before).unwrap();
+    runner.run(root, &rename("call it xerustitle", "xerustitle", "o"), &gone(), Reason::Before).unwrap();
+    runner.run(root, &rename("call it p", "xerustitle", "p"), &other(), Reason::Before).unwrap();
     runner.vault().keep(root, "sessions/gone.jsonl", &gone(), Reason::Kept).unwrap();
     let at = TestChance::new().now();
     notes(disk).add(&gone(), at, NoteKind::Summary("tapirnote".to_owned())).unwrap();
@@ -89,31 +89,51 @@ fn traces(disk: &CrashDisk) -> Vec<String> {
     all.filter(|(_, bytes)| WORDS.iter().any(|word| holds(bytes, word))).map(|(path, _)| path).collect()
 }
 
+/// Runs the purge with the machine dying at that call, half of an append in flight being taken.
+fn dies_at(call: u64) -> (CrashDisk, Result<()>) {
+    let disk = CrashDisk::new(7);
+    prepare(&disk);
+    disk.settle();
+    disk.tear_append(40);
+    disk.crash_at(disk.calls() + call);
+    let outcome = purge(&disk);
+    (disk, outcome)
+}
+
 #[test]
 fn a_purge_that_dies_at_any_call_is_finished_by_the_next_run() {
-    let (mut begun, mut finished) = (0, 0);
-    let checked = everywhere(7, prepare, purge, |crash| {
-        let runner = runner(&crash.disk, 5000);
-        let pending = runner.purges().unwrap();
-        for purging in &pending {
-            runner.purge(purging).unwrap();
-            runner.end_purge(purging).unwrap();
-            begun += 1;
+    let (mut checked, mut begun, mut finished, mut call) = (0, 0, 0, 1);
+    loop {
+        let (disk, outcome) = dies_at(call);
+        for keep in Keep::flavours(2) {
+            let disk = disk.after_crash(keep);
+            let runner = runner(&disk, 5000);
+            let pending = runner.purges().unwrap();
+            for purging in &pending {
+                runner.purge(purging).unwrap();
+                runner.end_purge(purging).unwrap();
+                begun += 1;
+            }
+            let recorded = runner.operations().unwrap().0;
+            let purged = recorded.iter().filter(|it| it.operation.kind == "purge").count();
+            if outcome.is_ok() || !pending.is_empty() || purged > 0 {
+                finished += 1;
+                assert_eq!(traces(&disk), [] as [String; 0], "at {call} {keep:?}");
+                assert_eq!(purged, 1, "at {call} {keep:?}");
+            } else {
+                assert!(traces(&disk).len() > 3, "nothing was begun at {call} {keep:?}");
+            }
+            assert!(runner.purges().unwrap().is_empty());
+            assert_eq!(notes(&disk).of(&other()).tags, ["stays"], "at {call} {keep:?}");
+            assert!(recorded.iter().any(|it| it.operation.session == other()), "at {call} {keep:?}");
+            checked += 1;
         }
-        let recorded = runner.operations().unwrap().0;
-        let purged = recorded.iter().filter(|it| it.operation.kind == "purge").count();
-        if crash.outcome.is_ok() || !pending.is_empty() {
-            finished += 1;
-            assert_eq!(traces(&crash.disk), [] as [String; 0], "at {} {:?}", crash.call, crash.keep);
-            assert_eq!(purged, 1, "at {} {:?}", crash.call, crash.keep);
-        } else if purged == 0 {
-            assert!(traces(&crash.disk).len() > 3, "nothing was begun at {} {:?}", crash.call, crash.keep);
+        if outcome.is_ok() {
+            break;
         }
-        assert!(runner.purges().unwrap().is_empty());
-        assert_eq!(notes(&crash.disk).of(&other()).tags, ["stays"], "at {} {:?}", crash.call, crash.keep);
-        assert!(recorded.iter().any(|it| it.operation.session == other()), "at {} {:?}", crash.call, crash.keep);
-    });
-    assert!(checked > 200 && begun > 100 && finished > begun, "{checked} {begun} {finished}");
+        call += 1;
+    }
+    assert!(checked > 100 && begun > 50 && finished > begun, "{checked} {begun} {finished}");
 }
 
 #[test]
