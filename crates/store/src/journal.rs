@@ -93,7 +93,7 @@ pub(crate) enum Fate {
 }
 
 /// Says what becomes of a line, by the session that it speaks of if it can be read; none if it stays.
-pub(crate) type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
+pub type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
 
 /// Writes a file again without some of its lines; those that stay keep their bytes. Says how many went or changed.
 ///

@@ -8,7 +8,7 @@ use boswell_testkit::{disk, jsonl};
 use serde_json::{Value, json};
 
 use crate::bench::{BOSWELL, Bench, Ran};
-use crate::pi_lab::{answer, header, user};
+use crate::pi_lab::{answer, header, opened, user};
 use crate::traces::holding;
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
@@ -158,7 +158,7 @@ fn secrets_of_the_pi_family_and_of_boswells_own_are_replaced() {
         let input = bench.tmp().join("input");
         disk::write(&input, format!("{}\n", json!({"role": "user", "text": text})).as_bytes());
         let mut command = bench.command(["append", &session]);
-        command.stdin(std::fs::File::open(&input).unwrap());
+        command.stdin(opened(&input));
         crate::bench::finish(command).ends(0);
     }
     std::fs::remove_file(bench.tmp().join("input")).unwrap();
@@ -283,7 +283,7 @@ fn typed(bench: &Bench, args: &str, answer: &str) -> Option<String> {
     let path = bench.tmp().join("answer");
     disk::write(&path, answer.as_bytes());
     script.env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh").env("PAGER", "cat");
-    let ran = script.stdin(std::fs::File::open(&path).unwrap()).output().ok()?;
+    let ran = script.stdin(opened(&path)).output().ok()?;
     Some(String::from_utf8_lossy(&ran.stdout).into_owned())
 }
 

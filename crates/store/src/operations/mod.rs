@@ -13,5 +13,5 @@ mod undo;
 
 pub use list::{LateLines, ListedOperation};
 pub use purge::Purging;
-pub use scrub::{Scrubbed, Scrubbing};
+pub use scrub::{CopyChange, Scrubbed, Scrubbing};
 pub use sweep::Restored;

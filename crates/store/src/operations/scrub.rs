@@ -10,19 +10,22 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Result, SessionRef};
 
 use crate::disk::durable;
-use crate::journal::{self, Fate};
+use crate::journal::{self, Fate, LineChange};
 use crate::notes::Notes;
 use crate::runner::{Operation, Runner, SCRUB, Start, lower};
 use crate::vault::{Becoming, Reason, session_ref};
+
+/// Says what a copy becomes, by its key; none if it stays.
+pub type CopyChange<'a> = &'a dyn Fn(&str, &[u8]) -> Option<Vec<u8>>;
 
 /// What is replaced in copies and lines.
 pub struct Scrubbing<'a> {
     /// Whether a copy of that session, root and key is meant.
     pub is_meant: &'a dyn Fn(&SessionRef, &Path, &str) -> bool,
     /// What a copy becomes, by its key; none if it stays.
-    pub copy: &'a dyn Fn(&str, &[u8]) -> Option<Vec<u8>>,
+    pub copy: CopyChange<'a>,
     /// What a line of notes, operations or prompts becomes, by the session that it speaks of; none if it stays.
-    pub line: &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>,
+    pub line: LineChange<'a>,
 }
 
 impl std::fmt::Debug for Scrubbing<'_> {
