@@ -1,6 +1,6 @@
 //! Sessions and memory files of stores as sources of a search.
 
-use boswell_dialect::{Dialect, FileInfo};
+use boswell_dialect::{Dialect, FileInfo, Skipping};
 use boswell_model::{Framing, Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary, is_packed};
 
@@ -121,8 +121,9 @@ impl StoreSources {
     /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one, says which folders are not there.
     pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
         let files = match entry {
-            Some(entry) => store.dialect().memory(&entry.files(store))?,
-            None => store.memory()?,
+            // A folder that cannot be listed was told when the store was.
+            Some(entry) => store.dialect().memory(&Skipping::new(&entry.files(store)))?,
+            None => store.memory()?.0,
         };
         for file in files {
             let Some(info) = store.backend().stat(&file.key)? else { continue };

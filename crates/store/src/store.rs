@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Skipping, Subagent, Support,
 };
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, Slot};
 
@@ -56,6 +56,21 @@ pub struct Listing {
     pub sessions: Vec<Located>,
     /// What is wrong with the store as a whole: key and problem.
     pub problems: Vec<(String, Problem)>,
+    /// Those among them that hide sessions: folders that could not be listed.
+    pub unlisted: Vec<(String, Problem)>,
+}
+
+/// What was found, and the folders that could not be listed, with the reason.
+pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
+
+/// The folders of a store that could not be listed, each as an error: their sessions are missing.
+pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
+    let error = |(key, problem): &(String, Problem)| {
+        Error::new(ErrorKind::Denied, format!("`{}` was left out", store.backend().describe(key)))
+            .because(problem.detail.clone())
+            .hinting("make it readable, and try again")
+    };
+    folders.iter().map(error).collect()
 }
 
 impl Store {
@@ -174,18 +189,24 @@ impl Store {
 
     /// Finds every session from names and small index files, without reading logs.
     pub fn list(&self) -> Result<Listing> {
-        let Found { sessions, problems } = self.discover(&BackendFiles(self.backend()))?;
-        Ok(Listing { sessions, problems })
+        let Found { sessions, problems, unlisted } = self.discover(&BackendFiles(self.backend()))?;
+        Ok(Listing { sessions, problems, unlisted })
     }
 
-    /// The same, looking at the files of this store through other eyes.
+    /// The same, looking at the files of this store through other eyes. A folder that cannot be listed hides no other: it is among
+    /// the problems.
     pub fn discover(&self, files: &dyn Files) -> Result<Found> {
-        let mut found = self.dialect.discover(files)?;
+        let files = Skipping::new(files);
+        let mut found = self.dialect.discover(&files)?;
+        let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
+        found.unlisted = files.skipped().into_iter().map(unreadable).collect();
+        found.problems.extend(found.unlisted.iter().cloned());
         if let Some(id) = &self.archived {
             // An index that was archived with a session speaks of others as well.
             found.sessions.retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
             found.sessions.iter_mut().for_each(|it| it.hidden = Some("archived"));
             found.problems.clear();
+            found.unlisted.clear();
         }
         Ok(found)
     }
@@ -275,6 +296,14 @@ impl Store {
         self.dialect.side_files(&BackendFiles(self.backend()), located)
     }
 
+    /// The same, as far as folders can be listed; and those that cannot, with the reason.
+    pub fn side_files_here(&self, located: &Located) -> Result<Partly<SideFile>> {
+        let files = BackendFiles(self.backend());
+        let files = Skipping::new(&files);
+        let found = self.dialect.side_files(&files, located)?;
+        Ok((found, files.skipped()))
+    }
+
     /// Subagents of a session, with the calls that started them.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())
@@ -289,14 +318,23 @@ impl Store {
         }
     }
 
-    /// Memory files of every project.
-    pub fn memory(&self) -> Result<Vec<MemoryFile>> {
-        self.dialect.memory(&BackendFiles(self.backend()))
+    /// Memory files of every project, as far as folders can be listed; and those that cannot, with the reason.
+    pub fn memory(&self) -> Result<Partly<MemoryFile>> {
+        let files = BackendFiles(self.backend());
+        let files = Skipping::new(&files);
+        let found = self.dialect.memory(&files)?;
+        Ok((found, files.skipped()))
     }
 
     /// After how many days its agent deletes sessions that were not changed since; none if it never does.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
         self.dialect.deletes_after(&BackendFiles(self.backend()))
+    }
+
+    /// The settings of its agent, also behind a link that leads out of the store; none if there are none. They are never shown,
+    /// exported or copied as a whole.
+    pub fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        self.backend().settings(key, limit)
     }
 
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.

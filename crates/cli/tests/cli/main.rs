@@ -41,10 +41,12 @@ mod pi_lab;
 #[cfg(target_os = "linux")]
 mod pi_late_lines;
 mod pi_vectors;
+mod planted_links;
 mod reference;
 mod repair;
 mod silence;
 mod startup;
 mod streaming;
 mod tour;
+mod unreadable;
 mod writing;

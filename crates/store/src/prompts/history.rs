@@ -12,6 +12,9 @@ use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
 use super::MOST;
 use super::backwards::Backwards;
 
+/// Its name in boswell's home.
+const FILE: &str = "prompts.jsonl";
+
 /// A prompt of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
@@ -98,7 +101,7 @@ impl Prompts {
         let count = count.min(MOST);
         let path = self.path();
         let fault = |error| Error::io(path.display(), "read", error);
-        let file = match self.disk.open(&path, Open::Read) {
+        let file = match self.disk.open_below(&self.home, FILE) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
             Err(error) => return Err(fault(error)),
@@ -149,7 +152,7 @@ impl Prompts {
     }
 
     fn path(&self) -> PathBuf {
-        self.home.join("prompts.jsonl")
+        self.home.join(FILE)
     }
 }
 
