@@ -92,7 +92,7 @@ impl Purge<'_> {
         }
         let mut shown = HashSet::new();
         for (_, store) in self.stores.iter() {
-            let files = store.memory().unwrap_or_default();
+            let (files, _) = store.memory().unwrap_or_default();
             shown.extend(files.iter().map(|file| PathBuf::from(store.backend().describe(&file.key))));
         }
         let is_hidden_memory = |path: &Path| {

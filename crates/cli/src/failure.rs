@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind};
 
+use crate::machine::Machine;
 use crate::output::json_line;
 use crate::terminal::{cut, escape, one_line};
 
@@ -20,6 +21,15 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
         ErrorKind::Internal => 70,
         _ => 2,
     }
+}
+
+/// The exit code of a command that did what it could, and said what it could not reach.
+pub(crate) const PARTLY: u8 = 3;
+
+/// Warns about each folder or file that could not be read, and gives the exit code: of success, if there is none.
+pub(crate) fn left_out(machine: &Machine, left_out: &[Error]) -> ExitCode {
+    left_out.iter().filter(|_| !machine.quiet).for_each(warn);
+    if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) }
 }
 
 /// Prints an error and gives its exit code.

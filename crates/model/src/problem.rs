@@ -1,6 +1,6 @@
 //! What can be wrong with a session, in a fixed set of words.
 
-use crate::Slot;
+use crate::{Error, Slot};
 
 /// Kinds of damage. The words are part of the command-line contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,6 +46,8 @@ pub enum ProblemKind {
     MissingFile,
     /// Not a regular file, or one that cannot be read.
     Unreadable,
+    /// A symbolic link leads out of the store, and was not followed.
+    OutsideLink,
     /// An entry has no id where its format demands one.
     MissingId,
     /// The file is one JSON document, not one record a line.
@@ -92,6 +94,7 @@ impl ProblemKind {
             ProblemKind::Drift => "drift",
             ProblemKind::MissingFile => "missing_file",
             ProblemKind::Unreadable => "unreadable",
+            ProblemKind::OutsideLink => "outside_link",
             ProblemKind::MissingId => "missing_id",
             ProblemKind::NotLines => "not_lines",
             ProblemKind::PendingChange => "pending_change",
@@ -181,6 +184,12 @@ impl Problem {
     /// A problem of the file as a whole.
     pub fn of_file(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Problem { kind, line: None, slot: None, detail: detail.into() }
+    }
+
+    /// A file or folder that cannot be read, with the reason.
+    pub fn unreadable(error: &Error) -> Self {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        Problem::of_file(ProblemKind::Unreadable, format!("{error}{cause}"))
     }
 
     /// A problem at a line.

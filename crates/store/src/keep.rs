@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use boswell_dialect::{FileInfo, Located};
-use boswell_model::{Error, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
 use crate::locks::Wait;
@@ -31,6 +31,12 @@ pub struct KeepRun {
     pub unfinished: bool,
     /// What could not be kept: path and reason.
     pub failed: Vec<(String, Error)>,
+}
+
+impl KeepRun {
+    fn fail(&mut self, store: &Store, key: &str, error: Error) {
+        self.failed.push((store.backend().describe(key), error));
+    }
 }
 
 /// What is never copied, whatever folder of a session it lies in: endings and beginnings of file names.
@@ -89,10 +95,14 @@ impl Vault {
         wait: Wait,
         go_on: &dyn Fn() -> bool,
     ) -> Result<KeepRun> {
-        let mut sessions = store.list()?.sessions;
+        let listing = store.list()?;
+        let mut run = KeepRun::default();
+        for (key, problem) in &listing.unlisted {
+            run.fail(store, key, Error::new(ErrorKind::Denied, problem.detail.clone()));
+        }
+        let mut sessions = listing.sessions;
         sessions.retain(|located| located.owner.is_none() && located.key.is_some());
         sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
-        let mut run = KeepRun::default();
         for located in &sessions {
             if which == KeepWhich::Changed && kept.has(store, located) {
                 continue;
@@ -101,7 +111,12 @@ impl Vault {
                 run.unfinished = true;
                 break;
             }
-            self.keep_session(store, located, kept, wait, go_on, &mut run)?;
+            match self.keep_session(store, located, kept, wait, go_on, &mut run) {
+                Ok(()) => {}
+                // Another process writes to the vault: it would be the same for every other session.
+                Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+                Err(error) => run.fail(store, located.key.as_deref().unwrap_or_default(), error),
+            }
         }
         Ok(run)
     }
@@ -116,15 +131,20 @@ impl Vault {
         run: &mut KeepRun,
     ) -> Result<()> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        let mut keys: Vec<String> = store.side_files(located)?.into_iter().map(|file| file.key).collect();
+        let (files, skipped) = store.side_files_here(located)?;
+        skipped.into_iter().for_each(|(key, error)| run.fail(store, &key, error));
+        let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
         keys.extend(located.key.clone());
         let before = run.files;
         for key in keys {
-            let same = store
-                .backend()
-                .stat(&key)?
-                .is_some_and(|info| kept.has_file(store.root(), &FileState::of_info(&info), &key));
+            let same = match store.backend().stat(&key) {
+                Ok(info) => info.is_some_and(|it| kept.has_file(store.root(), &FileState::of_info(&it), &key)),
+                Err(error) => {
+                    run.fail(store, &key, error);
+                    continue;
+                }
+            };
             if same {
                 continue;
             }
@@ -137,8 +157,8 @@ impl Vault {
                         break;
                     }
                 }
-                Err(error) if error.kind() == boswell_model::ErrorKind::Busy => return Err(error),
-                Err(error) => run.failed.push((store.backend().describe(&key), error)),
+                Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+                Err(error) => run.fail(store, &key, error),
             }
         }
         run.sessions += usize::from(run.files > before);

@@ -133,7 +133,7 @@ pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, Sti
 pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
-pub use store::{Listing, Store};
+pub use store::{Listing, Partly, Store, unlisted};
 pub use stores::{Held, Place, StoreId, Stores, Summaries};
 pub use summary::Summary;
 pub use switch::{Cursor, Switched};

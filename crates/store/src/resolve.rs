@@ -123,11 +123,10 @@ impl Stores {
 
     fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Side<'_>) -> Result<Resolved> {
         let (held, mut errors) = self.held();
-        let mut candidates: Vec<(StoreId, Located)> = held
-            .into_iter()
-            .filter(|held| dialect.is_none_or(|d| self.get(held.store).is_some_and(|s| s.dialect().name() == d)))
-            .map(|held| (held.store, held.located))
-            .collect();
+        let is_asked = |id| dialect.is_none_or(|d| self.get(id).is_some_and(|s| s.dialect().name() == d));
+        errors.retain(|(store, _)| is_asked(*store));
+        let mut candidates: Vec<(StoreId, Located)> =
+            held.into_iter().filter(|held| is_asked(held.store)).map(|held| (held.store, held.located)).collect();
         let mut found: Vec<(StoreId, Located)> = candidates.iter().filter(|(_, l)| l.id == prefix).cloned().collect();
         if found.is_empty() {
             found = candidates.iter().filter(|(_, l)| starts_with(&l.id, prefix)).cloned().collect();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Subagent, Support,
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Skipping, Subagent, Support,
 };
 use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote};
 
@@ -62,6 +62,21 @@ pub struct Listing {
     pub sessions: Vec<Located>,
     /// What is wrong with the store as a whole: key and problem.
     pub problems: Vec<(String, Problem)>,
+    /// Those among them that hide sessions: folders that could not be listed.
+    pub unlisted: Vec<(String, Problem)>,
+}
+
+/// What was found, and the folders that could not be listed, with the reason.
+pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
+
+/// The folders of a store that could not be listed, each as an error: their sessions are missing.
+pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
+    let error = |(key, problem): &(String, Problem)| {
+        Error::new(ErrorKind::Denied, format!("`{}` was left out", store.backend().describe(key)))
+            .because(problem.detail.clone())
+            .hinting("make it readable, and try again")
+    };
+    folders.iter().map(error).collect()
 }
 
 impl Store {
@@ -198,11 +213,12 @@ impl Store {
     ///
     /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
     pub fn list(&self) -> Result<Listing> {
-        let Found { sessions, problems } = self.discover(&BackendFiles(self.backend()))?;
-        Ok(Listing { sessions, problems })
+        let Found { sessions, problems, unlisted } = self.discover(&BackendFiles(self.backend()))?;
+        Ok(Listing { sessions, problems, unlisted })
     }
 
-    /// The same, looking at the files of this store through other eyes.
+    /// The same, looking at the files of this store through other eyes. A folder that cannot be listed hides no other: it is among
+    /// the problems.
     pub fn discover(&self, files: &dyn Files) -> Result<Found> {
         let mut found = self.discover_whole(files)?;
         if let Some(exclusion) = &self.exclusion {
@@ -219,12 +235,17 @@ impl Store {
     }
 
     fn discover_whole(&self, files: &dyn Files) -> Result<Found> {
-        let mut found = self.dialect.discover(files)?;
+        let files = Skipping::new(files);
+        let mut found = self.dialect.discover(&files)?;
+        let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
+        found.unlisted = files.skipped().into_iter().map(unreadable).collect();
+        found.problems.extend(found.unlisted.iter().cloned());
         if let Some(id) = &self.archived {
             // An index that was archived with a session speaks of others as well.
             found.sessions.retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
             found.sessions.iter_mut().for_each(|it| it.hidden = Some("archived"));
             found.problems.clear();
+            found.unlisted.clear();
             return Ok(found);
         }
         self.refuse_odd_ids(&mut found);
@@ -353,6 +374,14 @@ impl Store {
         self.dialect.shared_files(&BackendFiles(self.backend()))
     }
 
+    /// The same, as far as folders can be listed; and those that cannot, with the reason.
+    pub fn side_files_here(&self, located: &Located) -> Result<Partly<SideFile>> {
+        let files = BackendFiles(self.backend());
+        let files = Skipping::new(&files);
+        let found = self.dialect.side_files(&files, located)?;
+        Ok((found, files.skipped()))
+    }
+
     /// Subagents of a session, with the calls that started them.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())
@@ -367,14 +396,16 @@ impl Store {
         }
     }
 
-    /// Memory files of every project that is not excluded.
-    pub fn memory(&self) -> Result<Vec<MemoryFile>> {
+    /// Memory files of every project that is not excluded, as far as folders can be listed; and those that cannot, with the
+    /// reason.
+    pub fn memory(&self) -> Result<Partly<MemoryFile>> {
         self.memory_in(&BackendFiles(self.backend()))
     }
 
     /// The same, looking at the files of this store through other eyes.
-    pub fn memory_in(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {
-        let mut memory = self.dialect.memory(files)?;
+    pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
+        let files = Skipping::new(files);
+        let mut memory = self.dialect.memory(&files)?;
         if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
             // Memory is filed under a name that a path was turned into; which path, the sessions in that folder say.
@@ -386,12 +417,18 @@ impl Store {
             let is_in = |all: &HashSet<String>, key: &str| all.iter().any(|folder| key.starts_with(folder.as_str()));
             memory.retain(|file| is_in(&shown, &file.key) || !is_in(&hidden, &file.key));
         }
-        Ok(memory)
+        Ok((memory, files.skipped()))
     }
 
     /// After how many days its agent deletes sessions that were not changed since; none if it never does.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
         self.dialect.deletes_after(&BackendFiles(self.backend()))
+    }
+
+    /// The settings of its agent, also behind a link that leads out of the store; none if there are none. They are never shown,
+    /// exported or copied as a whole.
+    pub fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        self.backend().settings(key, limit)
     }
 
     /// A whole file of the store, refused when it is longer than `limit`; none if it is not there.

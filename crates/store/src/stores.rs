@@ -10,9 +10,10 @@ use boswell_model::json::{Object, Raw, Scanned, scan_object};
 use boswell_model::{Error, ErrorKind, Framing, Result};
 
 use crate::backend::{Backend, FsBackend};
+use crate::disk::{Disk, RealDisk, StatKind};
 use crate::exclusion::Exclusion;
 use crate::resolve::same_folder;
-use crate::{Session, Store, Summary};
+use crate::{Session, Store, Summary, unlisted};
 
 /// How much of a file is read to find out whether it is one document.
 const LARGEST_WHOLE: u64 = 64 << 20;
@@ -179,29 +180,41 @@ impl Stores {
         &self.places
     }
 
-    /// Every session of every store, from names alone. A store that cannot be listed is left out and its error kept.
+    /// Every session of every store, from names alone. A store or folder that cannot be listed is left out and its error kept.
     pub fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
         let mut held = Vec::new();
         let mut errors = Vec::new();
         for (store, it) in self.iter_with_archived() {
             match it.list() {
-                Ok(listing) => held.extend(listing.sessions.into_iter().map(|located| Held { store, located })),
+                Ok(listing) => {
+                    errors.extend(unlisted(&listing.unlisted, it).into_iter().map(|error| (store, error)));
+                    held.extend(listing.sessions.into_iter().map(|located| Held { store, located }));
+                }
                 Err(error) => errors.push((store, error)),
             }
         }
         (held, errors)
     }
 
+    /// Symbolic links of every store that were met so far and lead out of it: the store, and the key of each.
+    pub fn outside_links(&self) -> Vec<(StoreId, String)> {
+        let of = |(id, store): (StoreId, &Store)| {
+            store.backend().outside_links().into_iter().map(move |key| (id, key)).collect::<Vec<_>>()
+        };
+        self.iter().flat_map(of).collect()
+    }
+
     /// A session given by the path of its file: the store that holds it, else one made for this file alone.
     pub fn at_path(&self, path: &Path) -> Result<(Store, Located)> {
         let absolute = std::path::absolute(path).map_err(|error| Error::io(path.display(), "find", error))?;
+        if let Some(found) = self.held_at(&absolute) {
+            return Ok(found);
+        }
+        let absolute = self.behind_link(absolute)?;
         let (folder, name) = match (absolute.parent(), absolute.file_name().and_then(|n| n.to_str())) {
             (Some(folder), Some(name)) => (folder, name.to_owned()),
             _ => return Err(Error::new(ErrorKind::Invalid, format!("`{}` is not the path of a file", path.display()))),
         };
-        if let Some(found) = self.held_at(&absolute) {
-            return Ok(found);
-        }
         let backend = FsBackend::new(folder);
         let seen =
             backend.stat(&name).map_err(|error| if is_other(&backend, &name) { no_file(path) } else { error })?;
@@ -214,6 +227,28 @@ impl Stores {
         let (dialect, framing) = whose(&backend, &absolute, &info)?;
         let stem = name.split_once('.').map_or(name.as_str(), |(stem, _)| if stem.is_empty() { &name } else { stem });
         Ok((Store::in_folder(dialect, folder), Located::at(stem, &info, framing)))
+    }
+
+    /// The file that a path leads to. Who names a link means the file; a link in a store was found there, and may be planted.
+    fn behind_link(&self, path: PathBuf) -> Result<PathBuf> {
+        let fault = |error| Error::io(path.display(), "find", error);
+        if !RealDisk.is_link(&path).map_err(fault)? {
+            return Ok(path);
+        }
+        let leads_out = |store: &Store| {
+            let root = std::path::absolute(store.root()).unwrap_or_default();
+            let below = path.strip_prefix(&root).ok().and_then(Path::to_str);
+            let seen = below.and_then(|below| RealDisk.stat_below(&root, below).ok().flatten());
+            seen.is_some_and(|stat| stat.kind == StatKind::Outside)
+        };
+        if self.stores.iter().any(leads_out) {
+            return Ok(path);
+        }
+        match RealDisk.real_path(&path) {
+            Ok(target) => Ok(target),
+            // Opening it says what is wrong with it.
+            Err(_) => Ok(path),
+        }
     }
 
     fn held_at(&self, path: &Path) -> Option<(Store, Located)> {

@@ -63,6 +63,20 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Endings of real files that hold something else: notes, dumps of databases, tables, settings, compressed logs.
+const OTHER_TEXT: [&str; 5] = [".md", ".sql", ".tsv", ".yaml", ".zstd"];
+
+/// Why a file holds neither lines of JSON nor one JSON document, if it is known not to: by its first bytes, else by its ending.
+///
+/// Whatever is not known for sure counts as lines, so that a damaged log is never passed over.
+pub fn not_lines(path: &Path, bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"SQLite format 3\0") {
+        return Some("an SQLite database");
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    OTHER_TEXT.into_iter().find(|ending| name.ends_with(ending))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +90,17 @@ mod tests {
         let names: Vec<_> = files(&root).iter().map(|p| p.strip_prefix(&root).unwrap().to_path_buf()).collect();
         assert_eq!(names, ["a/b/c.jsonl", "a/z.jsonl", "b.jsonl"].map(PathBuf::from));
         disk::remove(&root);
+    }
+
+    #[test]
+    fn databases_and_notes_are_not_lines_and_damaged_logs_are() {
+        let log = Path::new("a/log.jsonl");
+        assert_eq!(not_lines(log, b"SQLite format 3\0..."), Some("an SQLite database"));
+        assert_eq!(not_lines(Path::new("a/b.chat.history.md"), b"# notes"), Some(".md"));
+        for damaged in [b"" as &[u8], b"\0\0\0", b"not JSON", b"{\"a\":1}{\"b\""] {
+            assert_eq!(not_lines(log, damaged), None);
+        }
+        assert_eq!(not_lines(Path::new("CURRENT"), b"{}"), None);
     }
 
     #[test]

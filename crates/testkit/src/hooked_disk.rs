@@ -214,6 +214,25 @@ impl Disk for HookedDisk {
         self.call(Call::List { path }, || self.inner.list(path))
     }
 
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        self.call(Call::Stat { path }, || self.inner.real_path(path))
+    }
+
+    fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
+        let path = root.join(below);
+        let call = Call::Open { path: &path, how: Open::Read };
+        let file = self.call(call, || self.inner.open_below(root, below))?;
+        Ok(self.hooked(file, &path))
+    }
+
+    fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
+        self.call(Call::Stat { path: &root.join(below) }, || self.inner.stat_below(root, below))
+    }
+
+    fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
+        self.call(Call::List { path: &root.join(below) }, || self.inner.list_below(root, below))
+    }
+
     fn make_folder(&self, path: &Path) -> io::Result<()> {
         self.change(Call::MakeFolder { path }, || self.inner.make_folder(path))
     }

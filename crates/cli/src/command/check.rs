@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::Located;
+use boswell_dialect::{FileKind, Located};
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{Backend, BlobId, FsBackend, Store};
@@ -35,7 +35,7 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     let targets = if args.sessions.is_empty() {
         everything(machine, &mut out, &mut tally)?
     } else {
-        named(machine, &args.sessions)?
+        named(machine, &args.sessions, &mut out, &mut tally)?
     };
     let archived = if args.sessions.is_empty() { archived(machine)? } else { Vec::new() };
     let looking = Looking::new(machine)?;
@@ -55,6 +55,7 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
         }
     }
     drop(progress);
+    links(machine, &targets, &mut out, &mut tally)?;
     if args.sessions.is_empty() {
         for (_, store) in machine.stores.iter() {
             // What an excluded session names is not known here.
@@ -104,6 +105,18 @@ impl Tally {
         self.lost_soon += soon;
         findings.print(out)
     }
+}
+
+/// Links that lead out of the stores of these sessions, and of all others that were looked at.
+fn links(machine: &Machine, targets: &[(Store, Located)], out: &mut Output, tally: &mut Tally) -> Result<()> {
+    let mut told = BTreeSet::new();
+    let stores = machine.stores.iter().map(|(_, store)| store).chain(targets.iter().map(|(store, _)| store));
+    for store in stores {
+        if told.insert((store.dialect().name(), store.root())) {
+            tally.take(&StoreFindings::of_links(store), out)?;
+        }
+    }
+    Ok(())
 }
 
 /// Blobs that sessions name, by dialect: agents may keep sessions in two places and their blobs in one.
@@ -162,14 +175,27 @@ fn archived(machine: &Machine) -> Result<Vec<Store>> {
     Ok(archived.map(|store| store.excluding(machine.exclusion.as_ref())).collect())
 }
 
-fn named(machine: &Machine, sessions: &[String]) -> Result<Vec<(Store, Located)>> {
+fn named(machine: &Machine, sessions: &[String], out: &mut Output, tally: &mut Tally) -> Result<Vec<(Store, Located)>> {
     let mut targets = Vec::new();
     for name in sessions {
         let path = machine.env.cwd.join(name);
         // An empty name would be the working folder.
         if !name.is_empty() && path.is_dir() {
-            for file in files_below(&path)? {
-                targets.push(machine.stores.at_path(&file)?);
+            let (files, links) = files_below(&path)?;
+            for link in links {
+                tally.problems += 1;
+                outside(&link, out)?;
+            }
+            for file in files {
+                // One file that cannot be opened must not keep the others from being checked.
+                match machine.stores.at_path(&file) {
+                    Ok(target) => targets.push(target),
+                    Err(error) => {
+                        (tally.sessions, tally.damaged) = (tally.sessions + 1, tally.damaged + 1);
+                        (tally.problems, tally.unreadable) = (tally.problems + 1, tally.unreadable + 1);
+                        unreadable(None, &file.display().to_string(), &error, out)?;
+                    }
+                }
             }
         } else {
             let found = machine.resolve(name)?;
@@ -179,23 +205,26 @@ fn named(machine: &Machine, sessions: &[String]) -> Result<Vec<(Store, Located)>
     Ok(targets)
 }
 
-/// Every file below a folder that may hold records. Links to folders are not followed, so that it ends.
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
+/// Every file below a folder that may hold records, and every link that leads out of it. Links to folders are not followed, so that
+/// it ends.
+fn files_below(root: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let backend = FsBackend::new(root);
+    let (mut found, mut links) = (Vec::new(), Vec::new());
+    let mut open = vec![String::new()];
     while let Some(folder) = open.pop() {
-        let backend = FsBackend::new(&folder);
-        for info in backend.list("")? {
-            let path = folder.join(&info.key);
+        for info in backend.list(&folder)? {
+            let path = root.join(&info.key);
             if info.is_folder() && !path.is_symlink() {
-                open.push(path);
-            } else if info.is_file() && (info.key.ends_with(".json") || info.key.contains(".jsonl")) {
+                open.push(info.key);
+            } else if info.kind == FileKind::Link {
+                links.push(path);
+            } else if info.is_file() && (info.name().ends_with(".json") || info.name().contains(".jsonl")) {
                 found.push(path);
             }
         }
     }
     found.sort();
-    Ok(found)
+    Ok((found, links))
 }
 
 fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
@@ -249,8 +278,16 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
 }
 
 fn unreadable(reference: Option<&str>, path: &str, error: &Error, out: &mut Output) -> Result<()> {
-    let cause = std::error::Error::source(error).map(|c| format!(": {c}")).unwrap_or_default();
-    let problem = Problem::of_file(ProblemKind::Unreadable, format!("{error}{cause}"));
+    at_path(reference, path, Problem::unreadable(error), out)
+}
+
+fn outside(link: &Path, out: &mut Output) -> Result<()> {
+    let detail =
+        "this symbolic link leads out of the folder, so it was not followed; name it to check what it leads to";
+    at_path(None, &link.display().to_string(), Problem::of_file(ProblemKind::OutsideLink, detail), out)
+}
+
+fn at_path(reference: Option<&str>, path: &str, problem: Problem, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&shape(reference, Some(path), &problem, None, None));
     }

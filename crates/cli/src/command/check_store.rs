@@ -17,6 +17,7 @@ const NAMED: usize = 5;
 
 /// The command that mends an index of an agent's own.
 pub(super) const MEND_INDEX: &str = "boswell index --native --apply";
+const LINK: &str = "replace the link by what it leads to, or name the folder that it leads to with `--store`";
 const KEEP: &str = "keep copies of them with `boswell keep on`";
 
 /// What was found about one store.
@@ -89,6 +90,16 @@ impl<'s> StoreFindings<'s> {
                 findings.add("blobs", Problem::of_file(ProblemKind::OrphanedFile, detail), None);
             }
             Err(error) => findings.unreadable(&error),
+        }
+        findings
+    }
+
+    /// Links of a store that were met while it was checked, and not followed.
+    pub(super) fn of_links(store: &'s Store) -> StoreFindings<'s> {
+        let mut findings = StoreFindings { store, found: Vec::new() };
+        for key in store.backend().outside_links() {
+            let detail = "this symbolic link leads out of the store, so it was not followed";
+            findings.add(&key, Problem::of_file(ProblemKind::OutsideLink, detail), Some(LINK.to_owned()));
         }
         findings
     }

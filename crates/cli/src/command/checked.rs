@@ -100,6 +100,9 @@ impl<'m> Looking<'m> {
         report.problems.extend(stores.check_links(&self.links, session, !self.machine.named_stores)?);
         report.problems.extend(self.late.problem(store, located, session)?);
         report.problems.extend(lost_copies(store, located)?);
+        // Links among them that lead out of the store are remembered there, and told once, at the end.
+        let (_, skipped) = store.side_files_here(located)?;
+        report.problems.extend(skipped.iter().map(|(_, error)| Problem::unreadable(error)));
         let finding = |problem: Problem| Finding {
             entry: problem.slot.map(|slot| session.log().label(slot).into_owned()),
             repair: repair_of(session, &problem),

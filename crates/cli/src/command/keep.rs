@@ -7,8 +7,8 @@ use std::time::Duration;
 use boswell_dialect::claude::settings;
 use boswell_dialect::{Plan, Precondition, Seen, Step};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
-use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait};
+use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
+use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait, unlisted};
 use clap::{Args, Subcommand};
 
 use super::stores::size;
@@ -57,17 +57,17 @@ enum What {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &KeepArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
-    match args.what {
+    let left_out = match args.what {
         What::On { timer, dry_run } => on(machine, timer, dry_run, &mut out)?,
-        What::Off => off(machine, &mut out)?,
+        What::Off => off(machine, &mut out).map(|()| Vec::new())?,
         What::Status => status(machine, &mut out)?,
         What::Run => {
             machine.may_write()?;
-            keep_all(machine, &mut out)?;
+            keep_all(machine, &mut out)?
         }
-    }
+    };
     out.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(failure::left_out(machine, &left_out))
 }
 
 /// Keeps a little of what changed, once a command has answered. What fails here is tried again next time.
@@ -80,10 +80,10 @@ pub(crate) fn afterwards(machine: &Machine) {
     let _ = each_store(machine, KeepWhich::Changed, Wait::No, &|| time());
 }
 
-/// Stores whose agents delete sessions.
+/// Stores whose agents delete sessions. Settings that cannot be read do not say that an agent deletes none.
 fn keepable(machine: &Machine) -> Vec<&Store> {
     let stores = machine.stores.iter().map(|(_, store)| store);
-    stores.filter(|store| matches!(store.deletes_after(), Ok(Some(_)))).collect()
+    stores.filter(|store| !matches!(store.deletes_after(), Ok(None))).collect()
 }
 
 fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() -> bool) -> Result<KeepRun> {
@@ -92,7 +92,15 @@ fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() 
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();
     for store in keepable(machine) {
-        let mut run = runner.vault().keep_sessions(store, &mut kept, which, wait, go_on)?;
+        let mut run = match runner.vault().keep_sessions(store, &mut kept, which, wait, go_on) {
+            Ok(run) => run,
+            Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+            // One store that cannot be listed keeps no other from being kept.
+            Err(error) => {
+                all.failed.push((store.root().display().to_string(), error));
+                continue;
+            }
+        };
         all.sessions += run.sessions;
         all.files += run.files;
         all.bytes += run.bytes;
@@ -102,13 +110,17 @@ fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() 
     Ok(all)
 }
 
-fn keep_all(machine: &Machine, out: &mut Output) -> Result<()> {
+/// Keeps everything. What could not be kept, and why.
+fn keep_all(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
     let run = each_store(machine, KeepWhich::All, Wait::For(Duration::from_secs(30)), &|| true)?;
-    for (path, error) in run.failed.iter().filter(|_| !machine.quiet) {
-        failure::warn(&Error::new(error.kind(), format!("`{path}` was not kept")).because(error.to_string()));
-    }
+    let not_kept = |(path, error): &(String, Error)| {
+        Error::new(error.kind(), format!("`{path}` was not kept"))
+            .because(Problem::unreadable(error).detail)
+            .hinting("make it readable, then `boswell keep run`")
+    };
+    let failed: Vec<Error> = run.failed.iter().map(not_kept).collect();
     if out.json {
-        return out.object(
+        out.object(
             &Json::object()
                 .with("v", 1)
                 .with("type", "kept")
@@ -116,15 +128,18 @@ fn keep_all(machine: &Machine, out: &mut Output) -> Result<()> {
                 .with("files", run.files)
                 .with("bytes", run.bytes)
                 .with("failed", run.failed.len()),
-        );
+        )?;
+        return Ok(failed);
     }
-    if run.files == 0 {
-        return out.line("nothing has changed since it was last kept");
-    }
-    out.line(&format!("kept {} of {} sessions, {} files", size(run.bytes), run.sessions, run.files))
+    let left = if failed.is_empty() { String::new() } else { format!("; {} could not be kept", failed.len()) };
+    out.line(&match run.files {
+        0 => format!("nothing has changed since it was last kept{left}"),
+        files => format!("kept {} of {} sessions, {files} files{left}", size(run.bytes), run.sessions),
+    })?;
+    Ok(failed)
 }
 
-fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<()> {
+fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<Vec<Error>> {
     if !dry_run {
         machine.may_write()?;
     }
@@ -152,7 +167,7 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
         }
     }
     if dry_run {
-        return Ok(());
+        return Ok(Vec::new());
     }
     state.save(machine.home()?)?;
     // The first copies may take minutes, and have locks of their own.
@@ -162,7 +177,7 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
 
 /// Puts a hook into the agent's settings; none where they take none, and a timer must do.
 fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mut Output) -> Result<Option<Trigger>> {
-    let before = store.file(settings::SETTINGS, 16 << 20)?;
+    let before = store.settings(settings::SETTINGS, 16 << 20)?;
     let hooked = match settings::add_hook(before.as_deref(), command) {
         Ok(hooked) => hooked,
         Err(error) => {
@@ -238,7 +253,7 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
 fn unhook(machine: &Machine, root: &Path, command: &str, inserted: &str, out: &mut Output) -> Result<()> {
     let Some(claude) = boswell_dialect::by_name("claude") else { return Ok(()) };
     let store = Store::in_folder(claude, root);
-    let before = store.file(settings::SETTINGS, 16 << 20)?;
+    let before = store.settings(settings::SETTINGS, 16 << 20)?;
     let path = root.join(settings::SETTINGS).display().to_string();
     let after = before.as_deref().and_then(|before| settings::remove_hook(before, command, inserted.as_bytes()));
     let Some(after) = after else { return step(out, &format!("{path} has no hook of boswell's any more")) };
@@ -246,7 +261,8 @@ fn unhook(machine: &Machine, root: &Path, command: &str, inserted: &str, out: &m
     step(out, &format!("took out of {path}: {}", inserted.trim()))
 }
 
-fn status(machine: &Machine, out: &mut Output) -> Result<()> {
+/// Shows what is kept. What could not be looked at, and why: whether it is kept is not known.
+fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
     let state = machine.home.as_deref().map(KeepState::load).transpose()?.flatten();
     let fates = Fates::read(machine)?;
     let kept = match &machine.home {
@@ -259,13 +275,29 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
             None => "keeping is off; `boswell keep on` begins".to_owned(),
         })?;
     }
+    let mut left_out = Vec::new();
     for (id, store) in machine.stores.iter() {
-        let Some(days) = store.deletes_after()? else { continue };
-        let sessions: Vec<_> =
-            store.list()?.sessions.into_iter().filter(|it| it.owner.is_none() && it.size > 0).collect();
+        let days = match store.deletes_after() {
+            Ok(None) => continue,
+            Ok(Some(days)) => Some(days),
+            Err(error) => {
+                left_out.push(error);
+                None
+            }
+        };
+        let listing = match store.list() {
+            Ok(listing) => listing,
+            Err(error) => {
+                left_out.push(error);
+                continue;
+            }
+        };
+        let unreadable: Vec<String> = listing.unlisted.iter().map(|(key, _)| key.clone()).collect();
+        left_out.extend(unlisted(&listing.unlisted, store));
+        let sessions: Vec<_> = listing.sessions.into_iter().filter(|it| it.owner.is_none() && it.size > 0).collect();
         let current = sessions.iter().filter(|located| kept.has(store, located)).count();
         // A session of an excluded project is not gone.
-        let gone = gone(&kept, store, &store.whole().list()?.sessions);
+        let gone = gone(&kept, store, &store.whole().list()?.sessions, &unreadable);
         let soon = fates.lost_soon(id, store, &sessions, machine.now);
         let trigger = state.as_ref().and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
         let works = trigger.map(|trigger| is_installed(trigger, store));
@@ -283,6 +315,7 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
                     .with("deletes_after_days", days)
                     .with("sessions", sessions.len())
                     .with("kept", current)
+                    .with("unreadable", paths(store, &unreadable))
                     .with("gone", gone.clone())
                     .with("lost_soon", soon.iter().map(|it| Json::from(it.id.as_str())).collect::<Vec<_>>()),
             )?;
@@ -290,13 +323,18 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
         }
         let root = store.root().display().to_string();
         out.line(&format!(
-            "{}  {current} of {} sessions are kept as they are; their agent deletes them after {days} days  {}",
+            "{}  {current} of {} sessions are kept as they are; their agent deletes them after {} days  {}",
             store.dialect().name(),
             sessions.len(),
+            days.map_or_else(|| "an unknown number of".to_owned(), |days| days.to_string()),
             one_line(&root)
         ))?;
         if works == Some(false) {
             out.line("  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew")?;
+        }
+        for key in &unreadable {
+            let path = store.backend().describe(key);
+            out.line(&format!("  cannot be read, so nothing new in it is kept: {}", one_line(&path)))?;
         }
         for session in &gone {
             out.line(&format!("  gone, and kept: {session}; `boswell restore {}` puts it back", shell_quote(session)))?;
@@ -308,16 +346,22 @@ fn status(machine: &Machine, out: &mut Output) -> Result<()> {
     if keepable(machine).is_empty() && !machine.quiet {
         failure::say("no agent on this machine deletes sessions by itself, so there is nothing to keep");
     }
-    Ok(())
+    Ok(left_out)
 }
 
-/// Sessions that are kept and whose log is not there any more.
-fn gone(kept: &Kept, store: &Store, here: &[boswell_dialect::Located]) -> Vec<String> {
+fn paths(store: &Store, keys: &[String]) -> Vec<Json> {
+    keys.iter().map(|key| Json::from(store.backend().describe(key))).collect()
+}
+
+/// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot be read nobody knows.
+fn gone(kept: &Kept, store: &Store, here: &[boswell_dialect::Located], unreadable: &[String]) -> Vec<String> {
     let is_here = |id: &str| here.iter().any(|located| located.id == id);
+    let is_below = |key: &str, folder: &String| key.strip_prefix(folder.as_str()).is_some_and(|it| it.starts_with('/'));
     let mut gone: Vec<String> = kept
         .files()
         .filter(|file| file.root == store.root() && file.session.dialect == store.dialect().name())
         .filter(|file| !is_here(&file.session.id))
+        .filter(|file| !unreadable.iter().any(|folder| is_below(&file.key, folder)))
         .map(|file| file.session.to_string())
         .collect();
     gone.sort();
@@ -328,7 +372,7 @@ fn gone(kept: &Kept, store: &Store, here: &[boswell_dialect::Located]) -> Vec<St
 fn is_installed(trigger: &Trigger, store: &Store) -> bool {
     match trigger {
         Trigger::Hook { command, .. } => store
-            .file(settings::SETTINGS, 16 << 20)
+            .settings(settings::SETTINGS, 16 << 20)
             .is_ok_and(|bytes| bytes.is_some_and(|bytes| settings::has_hook(&bytes, command))),
         Trigger::Timer { folder, .. } => PathBuf::from(folder).join(timer::TIMER).is_file(),
     }

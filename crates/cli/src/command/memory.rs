@@ -67,16 +67,17 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
         return memory_change::run(machine, folder, &args.dialect, &action);
     }
     let mut out = Output::paged(machine);
+    let mut left_out = Vec::new();
     let shown = match action {
-        Action::Check => memory_check::run(machine, folder.as_deref(), &mut out)?,
+        Action::Check => memory_check::run(machine, folder.as_deref(), &mut out, &mut left_out)?,
         _ => {
-            agents_pages(machine, folder.as_ref(), &action, &mut out)?
+            agents_pages(machine, folder.as_ref(), &action, &mut out, &mut left_out)?
                 + own_pages(machine, folder.as_ref(), &action, &mut out)?
         }
     };
     out.finish()?;
-    if shown > 0 {
-        return Ok(ExitCode::SUCCESS);
+    if shown > 0 || !left_out.is_empty() {
+        return Ok(crate::failure::left_out(machine, &left_out));
     }
     if !machine.quiet {
         let place = folder.map_or_else(|| "any project".to_owned(), |f| format!("`{}`", f.display()));
@@ -114,17 +115,41 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 }
 
 /// Memory files of agents. How many were shown.
-fn agents_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+fn agents_pages(
+    machine: &Machine,
+    folder: Option<&PathBuf>,
+    action: &Action<'_>,
+    out: &mut Output,
+    left_out: &mut Vec<Error>,
+) -> Result<usize> {
     let keys = folder.map(|folder| checkout_of::keys(folder));
     let mut shown = 0;
     for (_, store) in machine.stores.iter() {
-        for file in store.memory()? {
+        for file in pages(store, left_out) {
             if keys.as_ref().is_none_or(|keys| keys.contains(&file.project_key)) {
-                shown += agents_page(store, &file, action, out)?;
+                match agents_page(store, &file, action, out) {
+                    Ok(count) => shown += count,
+                    Err(error) if out.gone() => return Err(error),
+                    Err(error) => left_out.push(error),
+                }
             }
         }
     }
     Ok(shown)
+}
+
+/// Memory files of one store. What cannot be listed is left out and told.
+pub(super) fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile> {
+    match store.memory() {
+        Ok((files, skipped)) => {
+            left_out.extend(skipped.into_iter().map(|(_, error)| error));
+            files
+        }
+        Err(error) => {
+            left_out.push(error);
+            Vec::new()
+        }
+    }
 }
 
 fn agents_page(store: &Store, file: &MemoryFile, action: &Action<'_>, out: &mut Output) -> Result<usize> {

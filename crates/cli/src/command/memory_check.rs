@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::claude::project_key;
-use boswell_model::Result;
 use boswell_model::json::Json;
+use boswell_model::{Error, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
 use boswell_store::{Chance, Memories, Store, SystemChance};
@@ -20,12 +20,17 @@ use crate::terminal::one_line;
 const LARGEST: u64 = 16 << 20;
 
 /// Checks the memory of a project, or of all; gives how many problems there are.
-pub(crate) fn run(machine: &Machine, folder: Option<&Path>, out: &mut Output) -> Result<usize> {
+pub(crate) fn run(
+    machine: &Machine,
+    folder: Option<&Path>,
+    out: &mut Output,
+    left_out: &mut Vec<Error>,
+) -> Result<usize> {
     let projects = if folder.is_none() { known_projects(machine)? } else { BTreeSet::new() };
     let keys = folder.map(checkout_of::keys);
     let mut found = 0;
     for (_, store) in machine.stores.iter() {
-        for (key, memory) in memories(store)? {
+        for (key, memory) in memories(store, left_out) {
             if keys.as_ref().is_some_and(|keys| !keys.contains(&key)) {
                 continue;
             }
@@ -62,14 +67,20 @@ fn known_projects(machine: &Machine) -> Result<BTreeSet<String>> {
 }
 
 /// What a store remembers of each project, by key.
-fn memories(store: &Store) -> Result<BTreeMap<String, Memory>> {
+fn memories(store: &Store, left_out: &mut Vec<Error>) -> BTreeMap<String, Memory> {
     let mut pages: BTreeMap<String, Vec<Page>> = BTreeMap::new();
-    for file in store.memory()? {
-        let bytes = store.file(&file.key, LARGEST)?.unwrap_or_default();
+    for file in super::memory::pages(store, left_out) {
+        let bytes = match store.file(&file.key, LARGEST) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => {
+                left_out.push(error);
+                continue;
+            }
+        };
         let name = file.key.split_once("/memory/").map_or(file.key.as_str(), |(_, name)| name);
         pages.entry(file.project_key).or_default().push(Page::new(name.to_owned(), &bytes));
     }
-    Ok(pages.into_iter().map(|(key, pages)| (key, Memory::of(pages))).collect())
+    pages.into_iter().map(|(key, pages)| (key, Memory::of(pages))).collect()
 }
 
 struct Problems<'a> {

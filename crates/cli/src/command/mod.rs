@@ -62,7 +62,8 @@ pub(crate) mod whole_store;
 
 use std::process::ExitCode;
 
-use boswell_model::Result;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::StoreId;
 
 use crate::args::{Args, Command};
 use crate::machine::Machine;
@@ -133,5 +134,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if done.is_ok() && !keeps_nothing {
         keep::afterwards(&machine);
     }
+    if !machine.quiet && !matches!(args.command, Some(Command::Check(_) | Command::Offer(_))) {
+        warn_of_links(&machine);
+    }
     done
+}
+
+/// Says once which links of the stores were met and not followed: what is behind them is missing from the answer.
+fn warn_of_links(machine: &Machine) {
+    let links = machine.stores.outside_links();
+    let named = |(id, key): &(StoreId, String)| Some(machine.stores.get(*id)?.backend().describe(key));
+    let Some(first) = links.first().and_then(named) else { return };
+    let what = match links.len() {
+        1 => format!("`{first}` was not followed"),
+        count => format!("`{first}` and {} other symbolic links were not followed", count - 1),
+    };
+    let because = "a link that leads out of a store could put any file into a session";
+    crate::failure::warn(
+        &Error::new(ErrorKind::Denied, what).because(because).hinting("`boswell check` names them all"),
+    );
 }

@@ -7,7 +7,7 @@ use boswell_dialect::StoreIntention;
 use boswell_model::Result;
 use boswell_store::Store;
 
-use super::whole_store;
+use super::whole_store::{self, OnError};
 use crate::machine::Machine;
 use crate::output::Output;
 
@@ -21,13 +21,13 @@ pub(crate) fn run(machine: &Machine, apply: bool) -> Result<ExitCode> {
     let wanted = |store: &Store| StoreIntention::IndexWith {
         summaries: summaries.get(store.dialect().name()).cloned().unwrap_or_default(),
     };
-    let outcome = whole_store::each_with(machine, &wanted, apply, &mut out)?;
+    let outcome = whole_store::each_with(machine, &wanted, apply, OnError::GoOn, &mut out)?;
     out.finish()?;
-    if outcome.changed == 0 && !machine.quiet {
+    if outcome.changed == 0 && outcome.unread.is_empty() && !machine.quiet {
         crate::failure::say("every index that an agent keeps is as its logs say");
     }
     whole_store::say_next(machine, apply, &outcome);
-    Ok(ExitCode::SUCCESS)
+    Ok(crate::failure::left_out(machine, &outcome.unread))
 }
 
 /// What notes say that sessions were about: by dialect, then by id.

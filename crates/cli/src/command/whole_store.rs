@@ -2,7 +2,7 @@
 
 use boswell_dialect::StoreIntention;
 use boswell_model::json::Json;
-use boswell_model::{ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{CarriedOut, Store};
 
 use super::change;
@@ -20,11 +20,22 @@ pub(crate) struct Outcome {
     pub(crate) operations: Vec<String>,
     /// Names of stores that do not know how.
     pub(crate) left_out: Vec<&'static str>,
+    /// What could not be read, and stays as it is.
+    pub(crate) unread: Vec<Error>,
+}
+
+/// What happens to the other stores if one of them fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnError {
+    /// They are left alone.
+    Stop,
+    /// They are changed all the same.
+    GoOn,
 }
 
 /// Shows what an intention would change in every store; with `apply` carries it out.
 pub(crate) fn each(machine: &Machine, intention: &StoreIntention, apply: bool, out: &mut Output) -> Result<Outcome> {
-    each_with(machine, &|_| intention.clone(), apply, out)
+    each_with(machine, &|_| intention.clone(), apply, OnError::Stop, out)
 }
 
 /// The same, where what is wanted depends on the store.
@@ -32,6 +43,7 @@ pub(crate) fn each_with(
     machine: &Machine,
     wanted: &dyn Fn(&Store) -> StoreIntention,
     apply: bool,
+    on_error: OnError,
     out: &mut Output,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::default();
@@ -43,8 +55,18 @@ pub(crate) fn each_with(
                 outcome.left_out.push(store.dialect().name());
                 continue;
             }
+            Err(error) if on_error == OnError::GoOn => {
+                outcome.unread.push(error);
+                continue;
+            }
             Err(error) => return Err(error),
         };
+        let unread = planned.left_out.iter().map(|(path, why)| {
+            Error::new(ErrorKind::Denied, format!("`{path}` was left as it is"))
+                .because(why.clone())
+                .hinting("make it readable, and try again")
+        });
+        outcome.unread.extend(unread);
         if planned.plan.steps.is_empty() {
             change::remark(machine, &planned);
             continue;

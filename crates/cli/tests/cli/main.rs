@@ -44,6 +44,7 @@ mod pi_lab;
 #[cfg(target_os = "linux")]
 mod pi_late_lines;
 mod pi_vectors;
+mod planted_links;
 mod profiles;
 mod purge;
 mod reference;
@@ -56,4 +57,5 @@ mod together;
 mod tour;
 mod traces;
 mod undo;
+mod unreadable;
 mod writing;

@@ -6,7 +6,7 @@ use boswell_model::json::Raw;
 use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
-use crate::{Asked, FileInfo, Files, Plan, Planned, Step, without};
+use crate::{Asked, FileInfo, FileKind, Files, Plan, Planned, Step, without};
 
 /// Folders in which the client keeps something under the id of a session.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
@@ -78,12 +78,14 @@ fn there(files: &dyn Files, key: &str) -> Result<Option<String>> {
 }
 
 /// The folder and those below it, each after the one that it lies in; none if there is no such folder.
+///
+/// Links that lead elsewhere are among them: the runner refuses to remove them, before it removes anything.
 fn subfolders(files: &dyn Files, folder: &str) -> Result<Vec<String>> {
-    let mut found: Vec<String> =
-        files.stat(folder)?.filter(FileInfo::is_folder).map(|info| info.key).into_iter().collect();
+    let goes = |info: &FileInfo| matches!(info.kind, FileKind::Folder | FileKind::Link);
+    let mut found: Vec<String> = files.stat(folder)?.filter(goes).map(|info| info.key).into_iter().collect();
     let mut at = 0;
     while let Some(folder) = found.get(at).cloned() {
-        found.extend(files.list(&folder)?.into_iter().filter(FileInfo::is_folder).map(|info| info.key));
+        found.extend(files.list(&folder)?.into_iter().filter(goes).map(|info| info.key));
         at += 1;
     }
     Ok(found)

@@ -1,16 +1,17 @@
 //! Finds sessions by the names of their files.
 
-use boswell_model::{Framing, Result};
+use boswell_model::{Framing, Problem, Result};
 
 use super::sessions_index;
-use crate::{FileInfo, Files, Found, Located};
+use crate::{FileInfo, FileKind, Files, Found, Located};
 
 /// The folders that hold sessions, one for each project, by key.
 ///
 /// The root may be the client's configuration folder, its `projects` folder, or the folder of one project.
 pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     let root = files.list("")?;
-    if root.iter().any(|info| info.is_folder() && info.name() == "projects") {
+    if root.iter().any(|info| matches!(info.kind, FileKind::Folder | FileKind::Link) && info.name() == "projects") {
+        // Also of a link that leads elsewhere: it is empty then, and remembered as one that was not followed.
         let inside = files.list("projects")?;
         return Ok(inside.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect());
     }
@@ -56,7 +57,11 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
         }
         let sessions = found.sessions.get(start..).unwrap_or_default();
         if let Some(index) = index {
-            found.problems.extend(sessions_index::compare(files, &index, sessions)?);
+            match sessions_index::compare(files, &index, sessions) {
+                Ok(problems) => found.problems.extend(problems),
+                // An index that cannot be read hides no session: they are found by their logs.
+                Err(error) => found.problems.push((index.key, Problem::unreadable(&error))),
+            }
         }
     }
     Ok(found)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Kind, Raw, set_member};
-use boswell_model::{Framing, Lines, Result};
+use boswell_model::{Error, Framing, Lines, Problem, Result};
 
 use super::{Claude, discover};
 use crate::{Depth, Dialect, FileInfo, Files, Located, Plan, Planned, Reader, Step};
@@ -20,21 +20,14 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
     let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
     let mut without = 0;
     for project in discover::projects(files)? {
-        let listing = files.list(&project)?;
-        let Some(index) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else {
-            without += usize::from(listing.iter().any(is_log));
-            continue;
-        };
-        let old = files.read_whole(&index.key, LIMIT)?.unwrap_or_default();
-        let new = corrected(files, summaries, &listing, &old)?;
-        if new != old {
-            planned.plan.steps.push(Step::Edit {
-                key: index.key.clone(),
-                at: Some(0),
-                old,
-                new,
-                modified: crate::Modified::Now,
-            });
+        // Every project has an index of its own: one that cannot be read keeps no other from being corrected.
+        match step(files, &project, summaries) {
+            Ok(Some(step)) => planned.plan.steps.push(step),
+            Ok(None) => {}
+            Err(Left::Without) => without += 1,
+            Err(Left::Unreadable(error)) => {
+                planned.left_out.push((files.describe(&project), Problem::unreadable(&error).detail))
+            }
         }
     }
     if without > 0 {
@@ -43,6 +36,36 @@ pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> R
             .push(format!("{without} projects have no {NAME}: today's Claude Code needs none, and none was made"));
     }
     Ok(planned)
+}
+
+/// Why a project is left as it is.
+enum Left {
+    /// It has sessions and no index.
+    Without,
+    /// The folder or a file in it cannot be read.
+    Unreadable(Error),
+}
+
+impl From<Error> for Left {
+    fn from(error: Error) -> Self {
+        Left::Unreadable(error)
+    }
+}
+
+/// What has to happen for the index of one project to be right.
+fn step(
+    files: &dyn Files,
+    project: &str,
+    summaries: &BTreeMap<String, String>,
+) -> std::result::Result<Option<Step>, Left> {
+    let listing = files.list(project)?;
+    let Some(index) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else {
+        return if listing.iter().any(is_log) { Err(Left::Without) } else { Ok(None) };
+    };
+    let old = files.read_whole(&index.key, LIMIT)?.unwrap_or_default();
+    let new = corrected(files, summaries, &listing, &old)?;
+    let key = index.key.clone();
+    Ok((new != old).then_some(Step::Edit { key, at: Some(0), old, new, modified: crate::Modified::Now }))
 }
 
 fn is_log(info: &FileInfo) -> bool {

@@ -1,6 +1,6 @@
 //! Whether a file was written by Claude Code, or by a program that writes the same lines.
 
-use boswell_model::json::{Kind, Object};
+use boswell_model::json::{Kind, Object, Raw};
 
 use super::{discover, head};
 use crate::{Likeness, Sample};
@@ -9,6 +9,10 @@ use crate::{Likeness, Sample};
 pub(super) fn recognises(sample: &Sample<'_>) -> Likeness {
     let stem = sample.name.strip_suffix(".jsonl").unwrap_or(sample.name);
     let is_named = discover::is_uuid(stem) || stem.starts_with("agent-");
+    // One such line decides for the whole file: its bookkeeping lines look like ours.
+    if sample.records.iter().any(is_qwen) {
+        return Likeness::No;
+    }
     match sample.records.iter().map(likeness).max() {
         Some(Likeness::Likely) if is_named => Likeness::Certain,
         Some(likeness) => likeness,
@@ -46,6 +50,14 @@ fn likeness(object: &Object<'_>) -> Likeness {
     }
 }
 
+/// Whether Qwen Code wrote the line. It took over the envelope of the chain; its messages have Gemini's `parts` where ours have
+/// `content`, and a tool's result is a type of line, where ours is a block in a line of the user.
+fn is_qwen(object: &Object<'_>) -> bool {
+    let has_parts = |message: Raw<'_>| message.get("parts").is_some() && message.get("content").is_none();
+    let is_result = object.text("type").is_some_and(|it| it == "tool_result");
+    object.get("uuid").is_some() && object.get("message").is_some_and(|message| is_result || has_parts(message))
+}
+
 /// A bookkeeping line with the member that goes with its type: the word alone could be anybody's.
 fn is_meta(word: &str, object: &Object<'_>) -> bool {
     let has = |key: &str| object.get(key).is_some();
@@ -62,5 +74,37 @@ fn is_meta(word: &str, object: &Object<'_>) -> bool {
         "queue-operation" => has("operation") && has("sessionId"),
         "started" | "result" | "agent_metadata" => false,
         _ => head::is_known_meta(word) && has("sessionId"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::scan_object;
+
+    use super::*;
+
+    fn of(lines: &[&str]) -> Likeness {
+        let scanned: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let mut members = Vec::new();
+                scan_object(line.as_bytes(), &mut members).unwrap();
+                (line.as_bytes(), members)
+            })
+            .collect();
+        let records: Vec<_> = scanned.iter().map(|(line, members)| Object::new(line, members)).collect();
+        recognises(&Sample { name: "x.jsonl", folders: &[], records: &records })
+    }
+
+    #[test]
+    fn one_line_of_qwen_code_decides_for_the_whole_file() {
+        let system = r#"{"uuid":"s","parentUuid":"a","sessionId":"x","type":"system","subtype":"ui_telemetry"}"#;
+        let prompt =
+            r#"{"uuid":"u","parentUuid":null,"sessionId":"x","type":"user","message":{"role":"user","content":"hi"}}"#;
+        let parts = r#"{"uuid":"a","parentUuid":null,"sessionId":"x","type":"assistant","message":{"role":"model","parts":[]}}"#;
+        let result = r#"{"uuid":"t","parentUuid":"u","sessionId":"x","type":"tool_result","message":{"role":"tool","content":[]}}"#;
+        assert!(of(&[system]) > Likeness::No && of(&[prompt]) > Likeness::No);
+        assert_eq!(of(&[parts, system]), Likeness::No);
+        assert_eq!(of(&[prompt, result]), Likeness::No);
     }
 }

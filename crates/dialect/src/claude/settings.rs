@@ -15,7 +15,7 @@ const LIMIT: u64 = 16 << 20;
 
 /// After how many days without a change the client deletes a session.
 pub(super) fn deletes_after(files: &dyn Files) -> Result<u64> {
-    let bytes = files.read_whole(SETTINGS, LIMIT)?.unwrap_or_default();
+    let bytes = files.settings(SETTINGS, LIMIT)?.unwrap_or_default();
     let days = Raw::parse(bytes.trim_ascii()).ok().and_then(|raw| raw.get("cleanupPeriodDays")?.f64());
     // The client takes nothing below a day.
     Ok(days.filter(|days| *days >= 0.0).map_or(DEFAULT_DAYS, |days| (days as u64).max(1)))

@@ -26,7 +26,7 @@ const MOST_LATER: usize = 64;
 pub struct Refreshed {
     /// Every session of every store, in the order of the stores.
     pub entries: Vec<Entry>,
-    /// Stores that could not be listed.
+    /// Stores that could not be listed, and folders of others.
     pub store_errors: Vec<(StoreId, Error)>,
     /// Why what was seen could not be written down; the answer is right all the same.
     pub unwritten: Option<Error>,
@@ -99,6 +99,8 @@ impl Catalog {
         for (id, store) in stores.iter_with_archived() {
             match Folders::list(store) {
                 Ok((found, folders)) => {
+                    let unseen = boswell_store::unlisted(&found.unlisted, store);
+                    refreshed.store_errors.extend(unseen.into_iter().map(|error| (id, error)));
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
                     let mut beside = folders.beside();

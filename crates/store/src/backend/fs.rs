@@ -1,12 +1,14 @@
 //! Files below a root folder.
 //!
 //! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
-//! in the place of a log neither hangs nor feeds us. Keys never leave the root.
+//! in the place of a log neither hangs nor feeds us. Keys never leave the root, and symbolic links are followed only as long as
+//! they stay below it: one that leads elsewhere is remembered, so that it can be reported, and is never opened.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use boswell_dialect::{FileInfo, FileKind, Identity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
@@ -14,7 +16,7 @@ use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 use super::memory::MemoryObject;
 use super::packed::{LastUnpacked, is_packed, unpack};
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
-use crate::disk::{Disk, DiskFile, Open, RealDisk, Stat, StatKind, read_full};
+use crate::disk::{Disk, DiskFile, LeadsOutside, Open, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
 const CHUNK: usize = 1 << 18;
@@ -28,12 +30,17 @@ const LARGEST_KEPT: usize = 1 << 20;
 /// How much is read at once for one who asks for one record after the other.
 const AHEAD: usize = 1 << 17;
 
+/// How many links that lead elsewhere are remembered: enough to report them, and a bound for a folder full of them.
+const MOST_OUTSIDE: usize = 1000;
+
 /// A folder of files.
 #[derive(Debug, Clone)]
 pub struct FsBackend {
     root: PathBuf,
     disk: Arc<dyn Disk>,
     unpacked: LastUnpacked<(PathBuf, Stat)>,
+    /// Keys of links that were met and lead out of the folder.
+    outside: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl FsBackend {
@@ -44,11 +51,23 @@ impl FsBackend {
 
     /// The files below `root` of a given disk.
     pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
-        FsBackend { root: root.into(), disk, unpacked: LastUnpacked::default() }
+        FsBackend { root: root.into(), disk, unpacked: LastUnpacked::default(), outside: Arc::default() }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
         path_below(&self.root, key)
+    }
+
+    /// Remembers the link on the way to a key that leads out of the folder.
+    fn remember_outside(&self, key: &str) {
+        let ends = key.match_indices('/').map(|(at, _)| at).chain([key.len()]);
+        let seen = |part: &str| self.disk.stat_below(&self.root, part).ok().flatten();
+        let leads_out = |part: &&str| seen(part).is_some_and(|stat| stat.kind == StatKind::Outside);
+        let link = ends.filter_map(|end| key.get(..end)).find(leads_out).unwrap_or(key);
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        if outside.len() < MOST_OUTSIDE {
+            outside.insert(link.to_owned());
+        }
     }
 }
 
@@ -56,23 +75,33 @@ impl FsBackend {
 pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
     let mut path = PathBuf::with_capacity(root.as_os_str().len() + key.len() + 2);
     path.push(root);
-    let leaves = |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
-    if key.contains('\0') || key.split('/').any(leaves) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
-    }
-    // A path that begins with a separator would take the place of the root.
-    match key.trim_start_matches('/') {
+    match below(key)? {
         "" => {}
         below => path.push(below),
     }
     Ok(path)
 }
 
+/// A key as a relative path without `..`.
+fn below(key: &str) -> Result<&str> {
+    let leaves = |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
+    if key.contains('\0') || key.split('/').any(leaves) {
+        return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
+    }
+    // A path that begins with a separator would take the place of the root.
+    Ok(key.trim_start_matches('/'))
+}
+
 impl Backend for FsBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         let path = self.path(folder)?;
-        let mut entries = match self.disk.list(&path) {
+        let mut entries = match self.disk.list_below(&self.root, below(folder)?) {
             Ok(entries) => entries,
+            // Reported as a link by the one who asks for those, and no reason to give up on all else.
+            Err(error) if LeadsOutside::of(&error).is_some() => {
+                self.remember_outside(folder);
+                return Ok(Vec::new());
+            }
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());
             }
@@ -84,22 +113,54 @@ impl Backend for FsBackend {
             "" => name,
             _ => [folder, &name].join("/"),
         };
-        Ok(entries.into_iter().map(|(name, stat)| info(key(name), &stat)).collect())
+        let found = entries.into_iter().map(|(name, stat)| {
+            let key = key(name);
+            // At the root people keep settings and notes of their own behind links. What is asked for by name there is remembered.
+            if stat.kind == StatKind::Outside && !folder.is_empty() {
+                self.remember_outside(&key);
+            }
+            info(key, &stat)
+        });
+        Ok(found.collect())
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
         let path = self.path(key)?;
-        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        let stat = self.disk.stat_below(&self.root, below(key)?);
+        let stat = stat.map_err(|error| Error::io(path.display(), "look at", error))?;
+        if stat.is_some_and(|stat| stat.kind == StatKind::Outside) {
+            self.remember_outside(key);
+        }
         Ok(stat.map(|stat| info(key.to_owned(), &stat)))
     }
 
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         let path = self.path(key)?;
-        match self.disk.open(&path, Open::Read) {
+        match self.disk.open_below(&self.root, below(key)?) {
             Ok(file) if is_packed(key) => self.unpacked(FsObject::new(file.into(), path)),
             Ok(file) => Ok(Box::new(FsObject::new(file.into(), path))),
-            Err(error) => Err(self.cannot_open(&path, error)),
+            Err(error) => {
+                if LeadsOutside::of(&error).is_some() {
+                    self.remember_outside(key);
+                }
+                Err(self.cannot_open(&path, error))
+            }
         }
+    }
+
+    fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        let path = self.path(key)?;
+        let fault = |error| Error::io(path.display(), "read", error);
+        match self.disk.stat(&path).map_err(fault)? {
+            Some(Stat { kind: StatKind::File, len, .. }) if len <= limit => {}
+            _ => return Ok(None),
+        }
+        let file = self.disk.open(&path, Open::Read).map_err(fault)?;
+        FsObject::new(file.into(), path.as_path()).read(0, limit).map(Some)
+    }
+
+    fn outside_links(&self) -> Vec<String> {
+        self.outside.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     fn describe(&self, key: &str) -> String {
@@ -119,6 +180,9 @@ impl FsBackend {
     }
 
     fn cannot_open(&self, path: &Path, error: io::Error) -> Error {
+        if let Some(outside) = LeadsOutside::of(&error) {
+            return leads_outside(&outside.path, &self.root);
+        }
         match self.disk.stat(path) {
             Ok(Some(Stat { kind: StatKind::Folder, .. })) => {
                 Error::new(ErrorKind::Invalid, format!("`{}` is a folder", path.display()))
@@ -133,10 +197,21 @@ impl FsBackend {
     }
 }
 
+/// What is said of a path that a link takes out of a folder.
+pub(crate) fn leads_outside(path: &Path, root: &Path) -> Error {
+    Error::new(
+        ErrorKind::Denied,
+        format!("`{}` is behind a symbolic link that leads out of `{}`", path.display(), root.display()),
+    )
+    .because("a program that can write there could have planted it, to put a file of yours into a session")
+    .hinting("replace the link by what it leads to, or name the folder that it leads to with `--store`")
+}
+
 fn info(key: String, stat: &Stat) -> FileInfo {
     let kind = match stat.kind {
         StatKind::File => FileKind::File,
         StatKind::Folder => FileKind::Folder,
+        StatKind::Outside => FileKind::Link,
         StatKind::Other => FileKind::Other,
     };
     let size = if kind == FileKind::File { stat.len } else { 0 };

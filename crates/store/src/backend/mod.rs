@@ -16,6 +16,7 @@ use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
 
 pub use fs::FsBackend;
+pub(crate) use fs::leads_outside;
 pub(crate) use fs_logs::{FsLogs, lock_name};
 pub use logs::{Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork};
 pub use memory::MemoryBackend;
@@ -32,6 +33,22 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
 
     /// Opens an object for reading. What is opened stays what it was, even if something else takes its key.
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>>;
+
+    /// A small file in which a person sets up an agent; none if it is not there, or longer than `limit`.
+    ///
+    /// People keep such files elsewhere and leave a link: it is followed, wherever it leads. So the caller takes single settings
+    /// from it, and never shows, exports or copies it.
+    fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        match self.stat(key)? {
+            Some(info) if info.is_file() && info.size <= limit => self.open(key)?.read(0, limit).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Keys of symbolic links that were met so far and lead out of the place: nothing was opened through them.
+    fn outside_links(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// How a person would name the object: its path, where it has one. The name ends with the key, and what stands before is the
     /// same for all keys.
@@ -168,6 +185,10 @@ impl Files for BackendFiles<'_> {
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
         self.0.open(key)?.read(at, len as u64)
+    }
+
+    fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
+        self.0.settings(key, limit)
     }
 
     fn describe(&self, key: &str) -> String {

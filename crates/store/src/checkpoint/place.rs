@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::snapshot::Skipped;
-use crate::disk::{Disk, Open, StatKind, read_full};
+use crate::disk::{Disk, StatKind, read_full};
 
 /// What stands at a path below a project.
 pub(super) enum Found {
@@ -59,17 +59,19 @@ pub(super) fn read(disk: &dyn Disk, root: &Path, name: &str) -> Found {
 }
 
 fn try_read(disk: &dyn Disk, root: &Path, name: &str) -> std::io::Result<Found> {
-    let Some(path) = below(root, name) else { return Ok(Found::Skipped(Skipped::Outside)) };
+    if below(root, name).is_none() {
+        return Ok(Found::Skipped(Skipped::Outside));
+    }
     if crosses_link(disk, root, name)? {
         return Ok(Found::Skipped(Skipped::Link));
     }
-    match disk.stat(&path)?.map(|stat| stat.kind) {
+    match disk.stat_below(root, name)?.map(|stat| stat.kind) {
         None => return Ok(Found::Absent),
         Some(StatKind::File) => {}
         Some(StatKind::Folder) => return Ok(Found::Skipped(Skipped::Folder)),
-        Some(StatKind::Other) => return Ok(Found::Skipped(Skipped::Other)),
+        Some(StatKind::Outside | StatKind::Other) => return Ok(Found::Skipped(Skipped::Other)),
     }
-    let file = disk.open(&path, Open::Read)?;
+    let file = disk.open_below(root, name)?;
     let stat = file.stat()?;
     let mut bytes = vec![0; usize::try_from(stat.len).unwrap_or(usize::MAX)];
     let done = read_full(file.as_ref(), &mut bytes, 0)?;

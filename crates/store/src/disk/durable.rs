@@ -170,8 +170,17 @@ pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
 
 /// A whole file; none if it is not there.
 pub fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
+    whole(disk.open(path, Open::Read), path)
+}
+
+/// The same of a file below a folder, which links do not lead out of.
+pub fn read_below(disk: &dyn Disk, root: &Path, below: &str) -> Result<Option<Vec<u8>>> {
+    whole(disk.open_below(root, below), &root.join(below))
+}
+
+fn whole(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Option<Vec<u8>>> {
     let fault = |error| Error::io(path.display(), "read", error);
-    let file = match disk.open(path, Open::Read) {
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fault(error)),

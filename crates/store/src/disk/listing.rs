@@ -7,23 +7,32 @@
     expect(clippy::disallowed_methods, reason = "part of the one place that touches the file system")
 )]
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::{Stat, StatKind};
-
-/// A link that leads nowhere is there, and is nothing that we would open.
-const NOTHING: Stat =
-    Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
+use super::below::{self, For};
+use super::{NOTHING, Stat, StatKind};
 
 /// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
-#[cfg(target_os = "linux")]
 pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, openat, statat};
+    let behind = |path: &Path| std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta));
+    names(below::open(path, "", For::Listing)?, path, &behind)
+}
+
+/// The same of a folder below another, which links do not lead out of.
+pub(super) fn list_below(root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
+    let (folder, path) = (below::open(root, below, For::Listing)?, root.join(below));
+    names(folder, &path, &|path| below::behind_link(root, path))
+}
+
+/// `behind` looks at what a link leads to.
+#[cfg(target_os = "linux")]
+fn names(folder: File, path: &Path, behind: &dyn Fn(&Path) -> Stat) -> io::Result<Vec<(String, Stat)>> {
+    use rustix::fs::{AtFlags, FileType, RawDir, statat};
     /// No name that a file system holds comes near it.
     const ROOM: usize = 1 << 15;
 
-    let folder = openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let mut room = Vec::with_capacity(ROOM);
     let mut entries = RawDir::new(&folder, room.spare_capacity_mut());
     let mut found = Vec::new();
@@ -36,7 +45,7 @@ pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
         // Looked at from the folder that is open; only a link needs the walk along its path.
         let stat = match statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(seen) if FileType::from_raw_mode(seen.st_mode) != FileType::Symlink => stat(&seen),
-            _ => followed(&path.join(name)),
+            _ => behind(&path.join(name)),
         };
         found.push((name.to_owned(), stat));
     }
@@ -65,9 +74,9 @@ fn stat(seen: &rustix::fs::Stat) -> Stat {
     }
 }
 
-/// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
+/// `behind` looks at what a link leads to. The folder was opened to find out that it may be listed; its names come by its path.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
+fn names(_folder: File, path: &Path, behind: &dyn Fn(&Path) -> Stat) -> io::Result<Vec<(String, Stat)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
@@ -75,15 +84,11 @@ pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
         // Only a link needs the walk along its path; all else is looked at from the folder that is open.
         let stat = match entry.metadata() {
             Ok(meta) if !meta.file_type().is_symlink() => super::real::stat(&meta),
-            _ => followed(&entry.path()),
+            _ => behind(&entry.path()),
         };
         found.push((name, stat));
     }
     Ok(found)
-}
-
-fn followed(path: &Path) -> Stat {
-    std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta))
 }
 
 #[cfg(all(test, unix))]

@@ -4,6 +4,7 @@
 //! tests: one that keeps data, length and folder entries of every file as separate unsynced facts and loses any of them at a
 //! crash, one that fails, one that lies about syncing.
 
+mod below;
 pub mod durable;
 mod listing;
 mod memory;
@@ -11,7 +12,7 @@ mod real;
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use memory::MemoryDisk;
@@ -43,9 +44,39 @@ pub enum StatKind {
     File,
     /// A folder.
     Folder,
+    /// A symbolic link that leads out of the folder in which it was looked for. Nothing is known of what is there.
+    Outside,
     /// Anything else.
     Other,
 }
+
+/// Of a link that leads nowhere: it is there, and it is nothing that can be opened.
+const NOTHING: Stat =
+    Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
+
+/// Why a path was not opened: a symbolic link on the way leads out of the folder that the path must stay in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeadsOutside {
+    /// The path.
+    pub path: PathBuf,
+    /// Where it leads, without links.
+    pub target: PathBuf,
+}
+
+impl LeadsOutside {
+    /// The reason, if this is why a call failed.
+    pub fn of(error: &io::Error) -> Option<&LeadsOutside> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for LeadsOutside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a symbolic link leads from `{}` to `{}`", self.path.display(), self.target.display())
+    }
+}
+
+impl std::error::Error for LeadsOutside {}
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,8 +122,30 @@ pub trait Disk: Send + Sync + fmt::Debug {
         Ok(false)
     }
 
+    /// The path without links on the way. A disk that knows no links gives the same path.
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_owned())
+    }
+
     /// Names in a folder with what they lead to, in any order; names that are not Unicode are left out.
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>>;
+
+    /// Opens a file below a folder for reading, as [`open`](Disk::open) does. A symbolic link that leads out of the folder is not
+    /// followed ([`LeadsOutside`]); one that stays inside is, and the folder itself may be one. A disk that has no links opens the
+    /// path.
+    fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
+        self.open(&root.join(below), Open::Read)
+    }
+
+    /// [`stat`](Disk::stat) of what is below a folder. A link that leads out of it is [`StatKind::Outside`].
+    fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
+        self.stat(&root.join(below))
+    }
+
+    /// [`list`](Disk::list) of a folder below a folder. A link that leads out of it is [`StatKind::Outside`].
+    fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
+        self.list(&root.join(below))
+    }
 
     /// Makes one folder that only the owner may enter; it must not be there yet.
     fn make_folder(&self, path: &Path) -> io::Result<()>;

@@ -4,7 +4,7 @@
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind, read_full};
@@ -23,13 +23,7 @@ impl Disk for RealDisk {
     }
 
     fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
-        let file = open_carefully(&mut options(how), path, how)?;
-        // Checked after opening: what stood at the path a moment ago proves nothing.
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        Ok((Box::new(RealFile(file)), stat(&meta)))
+        regular(open_carefully(&mut options(how), path, how)?)
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
@@ -48,8 +42,25 @@ impl Disk for RealDisk {
         }
     }
 
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
         super::listing::list(path)
+    }
+
+    fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
+        let file = super::below::open(root, below, super::below::For::Reading)?;
+        regular(file).map(|(file, _)| file)
+    }
+
+    fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
+        super::below::stat(root, below)
+    }
+
+    fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
+        super::listing::list_below(root, below)
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
@@ -139,6 +150,15 @@ impl Disk for RealDisk {
     fn keeps_time(&self) -> bool {
         true
     }
+}
+
+/// Checked after opening: what stood at the path a moment ago proves nothing.
+fn regular(file: File) -> io::Result<(Box<dyn DiskFile>, Stat)> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok((Box::new(RealFile(file)), stat(&meta)))
 }
 
 fn options(how: Open) -> OpenOptions {

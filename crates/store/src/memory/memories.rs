@@ -72,8 +72,8 @@ impl Memories {
 
     /// Reads the memory of a project; one that has none is empty. Takes no lock.
     pub fn load(&self, project: &str) -> Result<Memory> {
-        let folder = self.folder(project);
-        let names = match self.disk.list(&folder) {
+        let (folder, below) = (self.folder(project), format!("memory/{}", project_key(project)));
+        let names = match self.disk.list_below(&self.home, &below) {
             Ok(names) => names,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::io(folder.display(), "list", error)),
@@ -84,7 +84,7 @@ impl Memories {
                 continue;
             }
             // It may have been removed since it was listed.
-            if let Some(bytes) = durable::read(self.disk.as_ref(), &folder.join(&name))? {
+            if let Some(bytes) = durable::read_below(self.disk.as_ref(), &self.home, &format!("{below}/{name}"))? {
                 pages.push(Page::new(name, &bytes));
             }
         }

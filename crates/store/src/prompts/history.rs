@@ -13,6 +13,9 @@ use crate::journal::{self, Fate};
 use super::MOST;
 use super::backwards::Backwards;
 
+/// Its name in boswell's home.
+const FILE: &str = "prompts.jsonl";
+
 /// A prompt of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
@@ -99,7 +102,7 @@ impl Prompts {
         let count = count.min(MOST);
         let path = self.path();
         let fault = |error| Error::io(path.display(), "read", error);
-        let file = match self.disk.open(&path, Open::Read) {
+        let file = match self.disk.open_below(&self.home, FILE) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
             Err(error) => return Err(fault(error)),
@@ -172,7 +175,7 @@ impl Prompts {
     }
 
     fn path(&self) -> PathBuf {
-        self.home.join("prompts.jsonl")
+        self.home.join(FILE)
     }
 }
 

@@ -11,6 +11,7 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
 use super::place::{place, shown};
+use crate::backend::leads_outside;
 use crate::digest::{Digest, Hasher, chunks, hash_file};
 use crate::disk::{Disk, Open, Stat, StatKind, durable};
 
@@ -125,6 +126,18 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// What is behind a link that leads out of the store is not the store's.
+    fn refuse_outside(&self, key: &str) -> Result<()> {
+        let path = place(self.root, key)?;
+        let fault = |error| Error::io(path.display(), "look at", error);
+        match self.disk.stat_below(self.root, key).map_err(fault)? {
+            Some(Stat { kind: StatKind::Outside, .. }) => {}
+            _ => return Ok(()),
+        }
+        self.refuse_link(key)?;
+        Err(leads_outside(&path, self.root))
+    }
+
     fn change(&mut self, change: Change) {
         change.advance(&mut self.states);
         self.out.changes.push(change);
@@ -137,6 +150,7 @@ impl Lowering<'_> {
         }
         // What was renamed above it stands elsewhere still.
         let Some(now) = self.origin(key) else { return Ok(self.first_look(key, None, State::Absent)) };
+        self.refuse_outside(&now)?;
         let path = place(self.root, &now)?;
         let (state, stat) = read_state(self.disk, &path)?;
         if let (State::File(facts), Some(stat)) = (state, stat) {

@@ -13,7 +13,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use super::rewrite::{Become, Becoming};
 use super::{Theirs, Vault, names_one, session_ref};
 use crate::digest::Digest;
-use crate::disk::{DiskFile, Open, Stat, durable, read_full};
+use crate::disk::{DiskFile, Stat, durable, read_full};
 use crate::journal::{self, Fate};
 use crate::locks::Wait;
 use crate::runner::place;
@@ -172,7 +172,7 @@ impl Vault {
     ) -> Result<Keeping> {
         let path = place(root, key)?;
         let fault = |error| Error::io(path.display(), "keep", error);
-        let file = match self.disk.open(&path, Open::Read) {
+        let file = match self.disk.open_below(root, key) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Keeping { bytes: 0, complete: true });

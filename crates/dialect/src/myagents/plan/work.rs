@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
         plan.steps = self.steps;
         plan.steps.extend(self.index.steps(self.asked.files, self.asked.chance.now())?);
         let Work { session, entries, already, remarks, .. } = self;
-        Ok(Planned { plan, session, entries, already, remarks })
+        Ok(Planned { plan, session, entries, already, remarks, ..Planned::default() })
     }
 
     /// The same for what makes a transcript: the index comes first.
@@ -132,7 +132,7 @@ impl<'a> Work<'a> {
         plan.steps = self.index.steps(self.asked.files, self.asked.chance.now())?;
         plan.steps.extend(self.steps);
         let Work { session, entries, already, remarks, .. } = self;
-        Ok(Planned { plan, session, entries, already, remarks })
+        Ok(Planned { plan, session, entries, already, remarks, ..Planned::default() })
     }
 }
 
