@@ -1,7 +1,7 @@
 //! Acknowledged means durable: the error of a call that makes something durable is handed on, or the comment right above says
 //! why it is not.
 
-use super::sources;
+use crate::sources;
 
 /// Who acknowledges: the index of `find` is derived and may be lost.
 const ACKNOWLEDGING: [&str; 2] = ["crates/store/src", "crates/cli/src"];
