@@ -135,10 +135,6 @@ impl Disk for RealDisk {
     fn pause(&self, time: Duration) {
         std::thread::sleep(time);
     }
-
-    fn keeps_time(&self) -> bool {
-        true
-    }
 }
 
 fn options(how: Open) -> OpenOptions {

@@ -102,7 +102,7 @@ impl Vault {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
                 .hinting("any writing command finishes it; then try again"));
         }
-        self.locks.remove_second_names(&lock_name(session))?;
+        self.locks.remove_log_links(&lock_name(session))?;
         let pieces = self.kept_of(session)?;
         let kept = self.forget_kept(session)?;
         let mut removed = self.remove_all(&|record| record.session == *session)?;
