@@ -108,6 +108,11 @@ pub trait Hook: Send + Sync + fmt::Debug {
     /// Sees a call that succeeded; `bytes` is how many a read or an append moved.
     fn after(&self, _call: &Call<'_>, _bytes: usize) {}
 
+    /// Whether the disk answers questions about processes, as not every system does.
+    fn knows_processes(&self) -> bool {
+        true
+    }
+
     /// Lets time pass.
     fn pause(&self, disk: &dyn Disk, time: Duration) {
         disk.pause(time);
@@ -239,23 +244,23 @@ impl Disk for HookedDisk {
     }
 
     fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
-        self.inner.writers_of(file)
+        if self.hook.knows_processes() { self.inner.writers_of(file) } else { Vec::new() }
     }
 
     fn process_start(&self, pid: u32) -> Option<String> {
-        self.inner.process_start(pid)
+        self.hook.knows_processes().then(|| self.inner.process_start(pid)).flatten()
     }
 
     fn tells_process_starts(&self) -> bool {
-        self.inner.tells_process_starts()
+        self.hook.knows_processes() && self.inner.tells_process_starts()
     }
 
     fn tells_lock_holders(&self) -> bool {
-        self.inner.tells_lock_holders()
+        self.hook.knows_processes() && self.inner.tells_lock_holders()
     }
 
     fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
-        self.inner.lock_holder(file)
+        self.hook.knows_processes().then(|| self.inner.lock_holder(file)).flatten()
     }
 
     fn pause(&self, time: Duration) {
