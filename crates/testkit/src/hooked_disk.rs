@@ -357,12 +357,13 @@ mod tests {
         ];
         let hook = Arc::new(Script { verdicts: Mutex::new(verdicts), seen: Mutex::default() });
         let disk = HookedDisk::new(Arc::new(MemoryDisk::default()), hook.clone());
-        let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
+        boswell_store::disk::durable::make_folders(&disk, Path::new("/d")).unwrap();
+        let file = disk.open(Path::new("/d/f"), Open::CreateNew).unwrap();
         let taken: Vec<Option<usize>> =
             [b"abc", b"def", b"ghi", b"jkl", b"mno"].iter().map(|bytes| file.append(*bytes).ok()).collect();
         assert_eq!(taken, [Some(3), None, None, Some(1), None]);
         assert_eq!(*hook.seen.lock().unwrap(), [3, 1]);
-        let bytes = boswell_store::disk::durable::read(&disk, Path::new("f")).unwrap().unwrap();
+        let bytes = boswell_store::disk::durable::read(&disk, Path::new("/d/f")).unwrap().unwrap();
         assert_eq!(bytes, b"abcghijmn");
     }
 }
