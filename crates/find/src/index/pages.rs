@@ -120,7 +120,8 @@ mod tests {
     use super::*;
 
     fn held(bytes: Vec<u8>) -> Result<Paged> {
-        let (disk, path) = (MemoryDisk::default(), Path::new("/file"));
+        let (disk, path) = (MemoryDisk::default(), Path::new("/index/file"));
+        durable::make_folders(&disk, Path::new("/index"))?;
         durable::create(&disk, path, &bytes)?;
         Paged::open(disk.open(path, Open::Read).unwrap().into())
     }
