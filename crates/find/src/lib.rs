@@ -10,7 +10,6 @@
 extern crate self as boswell_find;
 
 mod catalog;
-mod disk;
 mod fold;
 mod index;
 mod prompt_history;

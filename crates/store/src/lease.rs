@@ -28,7 +28,7 @@ pub enum Wait {
 /// Between two tries to take a lease: the first pause, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
-/// The same for an append lock. Whoever keeps one and is asked for it leaves it free for longer than the longest.
+/// The same for an append lock, which is held for a few writes only.
 pub(crate) const SHORT_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(1));
 
 /// The lock of a lease while it is held. Dropping it gives it up.
@@ -70,25 +70,6 @@ pub(crate) struct AppendLock {
 #[derive(Debug)]
 pub(crate) struct Held(Box<dyn DiskFile>);
 
-impl Held {
-    /// Changes when somebody asks for the lock; none where that is not to be had.
-    pub(crate) fn asked(&self) -> Option<i128> {
-        self.0.stat().ok().map(|stat| stat.modified)
-    }
-}
-
-/// Takes an append lock, or tells whoever keeps it that somebody waits: by the time of its file, which says nothing else.
-pub(crate) fn lock_or_ask(lock: &dyn DiskFile) -> std::io::Result<bool> {
-    if lock.try_lock(LockMode::Exclusive)? {
-        return Ok(true);
-    }
-    if let Ok(stat) = lock.stat() {
-        // A whole second: not every file system keeps less.
-        let _ = lock.set_mode_and_time(stat.mode, stat.modified + 1_000_000_000);
-    }
-    Ok(false)
-}
-
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
@@ -118,28 +99,16 @@ impl AppendLock {
         }
     }
 
-    /// The mark of a log whose last sync failed.
-    pub(crate) fn doubt_path(&self) -> PathBuf {
-        self.path.with_extension(DOUBT)
-    }
-
-    /// A second name that is given to the log for a moment, to find out whether it shows.
-    pub(crate) fn trial_path(&self) -> PathBuf {
-        self.path.with_extension(TRIAL)
-    }
-
-    /// Takes back what was noted.
-    pub(crate) fn forget(&self, disk: &dyn Disk) {
-        if let Ok(file) = disk.open(&self.path, Open::Lock) {
-            let _ = file.truncate(0);
-        }
+    /// The path of the failed-sync marker of the log.
+    pub(crate) fn failed_sync_marker(&self) -> PathBuf {
+        self.path.with_extension(FAILED_SYNC)
     }
 
     /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
     pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
         let file = self.file(disk)?;
         let fault = |error| Error::io(self.path.display(), "lock", error);
-        let attempt = || lock_or_ask(file.as_ref()).map_err(fault);
+        let attempt = || file.try_lock(LockMode::Exclusive).map_err(fault);
         let got = try_every(disk, Wait::For(Duration::from_secs(10)), SHORT_PAUSES, attempt)?;
         if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
     }
@@ -170,27 +139,22 @@ pub(crate) struct NamedLog {
     /// Which file it is.
     pub(crate) identity: (u64, u64),
     pub(crate) key: String,
-    /// Whether another name of the file shows in how many it has.
-    pub(crate) shows_names: bool,
 }
 
 impl NamedLog {
-    /// Which file, whether its names show, and its key, which may hold anything but a line end.
+    /// Device, inode, a word that is no longer used, and the key, which may hold anything but a line end.
     fn read(record: &[u8]) -> Option<NamedLog> {
         let mut words = std::str::from_utf8(record).ok()?.strip_suffix('\n')?.splitn(4, ' ');
         let identity = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        let shows_names = words.next()? == SHOWS_NAMES;
-        Some(NamedLog { identity, shows_names, key: words.next()?.to_owned() })
+        // Earlier versions noted here whether the file system counts hard links.
+        words.next()?;
+        Some(NamedLog { identity, key: words.next()?.to_owned() })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        let names = if self.shows_names { SHOWS_NAMES } else { "unseen" };
-        format!("{} {} {names} {}\n", self.identity.0, self.identity.1, self.key).into_bytes()
+        format!("{} {} - {}\n", self.identity.0, self.identity.1, self.key).into_bytes()
     }
 }
-
-/// What stands in a record where names show.
-const SHOWS_NAMES: &str = "names";
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "lock")
@@ -201,15 +165,15 @@ pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
     beside(folder, name, "append-lock")
 }
 
-/// How the mark of a log ends whose last sync failed.
-const DOUBT: &str = "doubt";
+/// How the name of a failed-sync marker ends.
+const FAILED_SYNC: &str = "doubt";
 
-/// How a second name ends that is only tried out.
+/// How a second name ended that earlier versions gave a log for a moment, and left behind if they were killed.
 const TRIAL: &str = "name";
 
-/// Second names that the log may have whose lock has that name.
-pub(crate) fn second_names(folder: &Path, name: &str) -> [PathBuf; 2] {
-    [DOUBT, TRIAL].map(|ending| beside(folder, name, ending))
+/// Files next to the lock of that name that may be hard links to the log: earlier versions marked logs so.
+pub(crate) fn old_hard_links(folder: &Path, name: &str) -> [PathBuf; 2] {
+    [FAILED_SYNC, TRIAL].map(|ending| beside(folder, name, ending))
 }
 
 /// The longest part of a lock's name that comes from its session.

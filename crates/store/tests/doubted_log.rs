@@ -6,12 +6,15 @@ mod counting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boswell_store::disk::{Disk, Open, durable};
+use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 use boswell_store::{
-    Draft, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef, Store, Visible, Wait, model::Instant,
+    Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef, Store, SystemChance,
+    Visible, Wait, model::Instant,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
 use counting::Counting;
 
 const HOME: &str = "/home/store";
@@ -38,7 +41,7 @@ fn prepare(disk: &CrashDisk) {
 }
 
 fn mark(disk: &CrashDisk, log: &Path) {
-    // A second name of the log, as a writer leaves it whose sync failed.
+    // A hard link to the log, as earlier versions marked it.
     disk.link(log, &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"))).unwrap();
 }
 
@@ -109,6 +112,43 @@ fn what_a_program_writes_into_the_old_file_of_a_log_in_doubt_is_told_and_brought
     let names = second_names(&disk, old);
     let line = writes_late(&disk, &names[0], "late");
     brought_home(&disk, &line, "");
+}
+
+/// The largest number of bytes that one call moved.
+#[derive(Debug, Default)]
+struct LargestCall(AtomicUsize);
+
+impl Hook for LargestCall {
+    fn after(&self, _call: &Call<'_>, bytes: usize) {
+        self.0.fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_large_log_is_copied_in_pieces() {
+    let inner = Arc::new(MemoryDisk::default());
+    let store = |disk: Arc<dyn Disk>| Store::open_on(disk, Arc::new(SystemChance), HOME).unwrap();
+    let writer = store(inner.clone()).create(NewSession::in_project("/p").with_id(ID)).unwrap();
+    for number in 0..200 {
+        let text = "字".repeat(16 << 10);
+        writer.append_with(Draft::user(format!("{number} {text}")), Expect::Any, Durability::Os).unwrap();
+    }
+    let path = writer.path();
+    drop(writer);
+    let before = durable::read(inner.as_ref(), &path).unwrap().unwrap();
+    assert!(before.len() > 8 << 20, "{}", before.len());
+    // An empty file, as a writer leaves it whose `fsync` failed.
+    let marker = Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"));
+    durable::create(inner.as_ref(), &marker, b"").unwrap();
+    let old = inner.stat(&path).unwrap().unwrap().identity;
+    let largest = Arc::new(LargestCall::default());
+    let hooked: Arc<dyn Disk> = Arc::new(HookedDisk::new(inner.clone(), largest.clone()));
+    drop(store(hooked).writer(ID, Wait::No).unwrap());
+    assert_ne!(inner.stat(&path).unwrap().unwrap().identity, old, "it was copied");
+    assert_eq!(durable::read(inner.as_ref(), &path).unwrap().unwrap(), before);
+    assert!(inner.stat(&marker).unwrap().is_none(), "the marker is gone");
+    let largest = largest.0.load(Ordering::Relaxed);
+    assert!(largest <= 1 << 20, "{largest} bytes in one call");
 }
 
 #[test]

@@ -425,6 +425,33 @@ fn a_disk_that_fills_up_at_any_byte_names_what_is_in_doubt() {
 }
 
 #[test]
+fn a_write_that_found_no_room_leaves_a_torn_line_and_the_next_writer_goes_on_in_the_same_file() {
+    use boswell_store::disk::{Disk, durable};
+    let disk = fresh();
+    let writer = open(&disk, 0).unwrap().create(NewSession::in_project("/p").with_id(A)).unwrap();
+    writer.append(Draft::user("why?")).unwrap();
+    let path = writer.path();
+    let read = || durable::read(&disk, &path).unwrap().unwrap();
+    let (before, file) = (read(), disk.stat(&path).unwrap().unwrap().identity);
+    let used: usize = disk.snapshot().values().map(Vec::len).sum();
+    disk.fill(used as u64 + 40);
+    let error = writer.append(Draft::user("a long question ".repeat(20))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NoSpace);
+    drop(writer);
+    disk.fill(u64::MAX);
+    let torn = read();
+    assert_eq!(torn.len(), before.len() + 40, "as much was written as there was room for");
+    let writer = open(&disk, 1 << 16).unwrap().writer(A, Wait::No).unwrap();
+    writer.append(Draft::user("again")).unwrap();
+    assert_eq!(
+        disk.stat(&path).unwrap().unwrap().identity,
+        file,
+        "a failed write is not a failed sync: nothing is copied"
+    );
+    assert!(read().starts_with(&[torn.as_slice(), b"\n{"].concat()), "the torn line stays, on a line of its own");
+}
+
+#[test]
 fn after_a_sync_that_failed_the_next_writer_copies_the_log_before_it_acknowledges_anything() {
     let calls = calls_of_the_story();
     let mut copied = 0;

@@ -8,6 +8,7 @@
 //! the operating system, writes new files, and puts a new manifest in place of the old one.
 
 mod builder;
+mod folder;
 mod manifest;
 mod merge;
 mod pages;
@@ -19,8 +20,9 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::disk::{Disk, Folder};
+use boswell_store::disk::{Disk, RealDisk};
 
+pub(crate) use folder::IndexFolder;
 pub(crate) use segment::{BlockRow, Fit, Rows, Segment};
 pub(crate) use snapshot::Snapshot;
 pub use update::{Backlog, Progress};
@@ -28,7 +30,7 @@ pub use update::{Backlog, Progress};
 /// A search index in a folder.
 #[derive(Debug)]
 pub struct Index {
-    disk: Arc<dyn Disk>,
+    folder: IndexFolder,
     now: RwLock<Arc<Snapshot>>,
 }
 
@@ -50,17 +52,19 @@ pub struct Size {
 impl Index {
     /// Opens the index in a folder. What is missing, damaged or of another version counts as not indexed.
     pub fn open(folder: &Path) -> Index {
-        Index::on(Arc::new(Folder::new(folder)))
+        Index::on(Arc::new(RealDisk), folder)
     }
 
-    pub(crate) fn on(disk: Arc<dyn Disk>) -> Index {
-        let now = Snapshot::load(disk.as_ref());
-        Index { disk, now: RwLock::new(Arc::new(now)) }
+    /// As [`Index::open`], on a disk of the caller.
+    pub(crate) fn on(disk: Arc<dyn Disk>, folder: &Path) -> Index {
+        let folder = IndexFolder::new(disk, folder);
+        let now = Snapshot::load(&folder);
+        Index { folder, now: RwLock::new(Arc::new(now)) }
     }
 
     /// Looks again what is in force, after another process may have changed it.
     pub fn refresh(&self) {
-        self.put(Snapshot::load(self.disk.as_ref()));
+        self.put(Snapshot::load(&self.folder));
     }
 
     /// What it holds.

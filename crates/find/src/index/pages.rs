@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::DiskFile;
 
-use crate::disk::DiskFile;
+use super::folder::read_exact_at;
 
 const PAGE: usize = 1 << 14;
 const MAGIC: &[u8; 8] = b"boswellf";
@@ -50,10 +51,10 @@ impl Paged {
     /// Checks footer and checksums, not yet the pages.
     pub(crate) fn open(file: Arc<dyn DiskFile>) -> Result<Paged> {
         let io = |_| damaged("a file cannot be read");
-        let len = file.len().map_err(io)?;
+        let len = file.stat().map_err(io)?.len;
         let mut footer = [0; FOOTER];
         let at = len.checked_sub(FOOTER as u64).ok_or_else(|| damaged("a file is too short"))?;
-        file.read_exact_at(&mut footer, at).map_err(io)?;
+        read_exact_at(file.as_ref(), &mut footer, at).map_err(io)?;
         let (stated, seal) = footer.split_at(FOOTER - 4);
         let seal = number(seal) as u32;
         if crc32fast::hash(stated) != seal || !stated.starts_with(MAGIC) {
@@ -68,7 +69,7 @@ impl Paged {
             return Err(damaged("a file is not as long as it says"));
         }
         let mut sums = vec![0; usize::try_from(pages * 4).unwrap_or(0)];
-        file.read_exact_at(&mut sums, body).map_err(io)?;
+        read_exact_at(file.as_ref(), &mut sums, body).map_err(io)?;
         if u64::from(crc32fast::hash(&sums)) != number(stated.get(20..24).unwrap_or(b"")) {
             return Err(damaged("its checksums do not agree"));
         }
@@ -94,7 +95,7 @@ impl Paged {
         let start = first * PAGE as u64;
         let end = to.div_ceil(PAGE as u64).saturating_mul(PAGE as u64).min(self.body).max(start);
         let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        self.file.read_exact_at(&mut bytes, start).map_err(|_| damaged("a file cannot be read"))?;
+        read_exact_at(self.file.as_ref(), &mut bytes, start).map_err(|_| damaged("a file cannot be read"))?;
         for (index, page) in bytes.chunks(PAGE).enumerate() {
             let at = (usize::try_from(first).unwrap_or(usize::MAX).saturating_add(index)).saturating_mul(4);
             if self.sums.get(at..at.saturating_add(4)) != Some(&crc32fast::hash(page).to_le_bytes()[..]) {
@@ -112,28 +113,17 @@ pub(crate) fn number(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::path::Path;
+
+    use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 
     use super::*;
 
-    #[derive(Debug)]
-    struct Held(Vec<u8>);
-
-    impl DiskFile for Held {
-        fn len(&self) -> io::Result<u64> {
-            Ok(self.0.len() as u64)
-        }
-
-        fn read_exact_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
-            let from = at as usize;
-            let part = self.0.get(from..from + buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-            buffer.copy_from_slice(part);
-            Ok(())
-        }
-    }
-
     fn held(bytes: Vec<u8>) -> Result<Paged> {
-        Paged::open(Arc::new(Held(bytes)))
+        let (disk, path) = (MemoryDisk::default(), Path::new("/index/file"));
+        durable::make_folders(&disk, Path::new("/index"))?;
+        durable::create(&disk, path, &bytes)?;
+        Paged::open(disk.open(path, Open::Read).unwrap().into())
     }
 
     #[test]

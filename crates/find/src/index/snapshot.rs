@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use boswell_model::{Error, Result};
 
+use super::folder::IndexFolder;
 use super::manifest::{self, Manifest, Range, SegmentRow, SourceRow};
 use super::pages::{Paged, damaged};
 use super::segment::Segment;
-use crate::disk::{self, Disk};
 use crate::source::Source;
 
 /// How often a list is read again when one of its files has just been replaced.
@@ -23,18 +23,17 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// Reads what is there. A missing or damaged list is an empty one: everything is scanned until it is built again.
-    pub(crate) fn load(disk: &dyn Disk) -> Snapshot {
+    pub(crate) fn load(folder: &IndexFolder) -> Snapshot {
         for _ in 0..TRIES {
-            let bytes = match disk::read_whole(disk, manifest::NAME, manifest::LONGEST) {
+            let bytes = match folder.read(manifest::NAME, manifest::LONGEST) {
                 Ok(bytes) => bytes,
                 Err(_) => return Snapshot::default(),
             };
             let Ok(manifest) = Manifest::decode(bytes) else { return Snapshot::default() };
             let segments: Vec<_> =
-                manifest.segments.iter().map(|row| open_segment(disk, row).ok().map(Arc::new)).collect();
+                manifest.segments.iter().map(|row| open_segment(folder, row).ok().map(Arc::new)).collect();
             let replaced = segments.iter().any(Option::is_none)
-                && disk::read_whole(disk, manifest::NAME, manifest::LONGEST)
-                    .is_ok_and(|now| manifest.differs_from(&now));
+                && folder.read(manifest::NAME, manifest::LONGEST).is_ok_and(|now| manifest.differs_from(&now));
             if !replaced {
                 return Snapshot { manifest, segments };
             }
@@ -61,8 +60,8 @@ impl Snapshot {
     }
 }
 
-fn open_segment(disk: &dyn Disk, row: &SegmentRow) -> Result<Segment> {
-    let file = disk.open(&row.name()).map_err(|error| Error::io(row.name(), "open", error))?;
+fn open_segment(folder: &IndexFolder, row: &SegmentRow) -> Result<Segment> {
+    let file = folder.open(&row.name()).map_err(|error| Error::io(row.name(), "open", error))?;
     let segment = Segment::open(row.number, Paged::open(file)?)?;
     if segment.seal() != row.seal || segment.blocks() != row.blocks {
         return Err(damaged("a segment is not the one that the list means"));

@@ -116,11 +116,14 @@ impl Index {
 
     /// A file that could not be removed would still hold what was to go.
     fn check_purged(&self, numbers: &[u64]) -> Result<()> {
-        let left = self.disk.list().unwrap_or_default();
+        let left = self.folder.list();
         match numbers.iter().map(|number| super::manifest::segment_name(*number)).find(|name| left.contains(name)) {
             Some(name) => Err(Error::new(
                 ErrorKind::Denied,
-                format!("`{}/{name}` still holds words of the purged session and cannot be removed", self.disk.place()),
+                format!(
+                    "`{}/{name}` still holds words of the purged session and cannot be removed",
+                    self.folder.root().display()
+                ),
             )
             .hinting("remove that file yourself: the index is derived and comes back")),
             None => Ok(()),
@@ -130,7 +133,7 @@ impl Index {
     fn writer(&self) -> Result<Writer<'_>> {
         let now = self.snapshot();
         let hurt: Vec<u64> = now.segments.iter().flatten().filter(|s| s.is_hurt()).map(|s| s.number).collect();
-        Writer::begin(self.disk.as_ref(), &hurt)
+        Writer::begin(&self.folder, &hurt)
     }
 }
 

@@ -1,14 +1,14 @@
 //! The one writer: holds the lock, writes segments, replaces the manifest, clears away what nobody names.
 
 use std::collections::HashMap;
-use std::io;
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::Result;
+use boswell_store::disk::DiskFile;
 
+use super::folder::{IndexFolder, TEMPORARY};
 use super::manifest::{self, Manifest, Range, SegmentRow, segment_name};
 use super::merge::{GONE, Input, merge};
 use super::snapshot::Snapshot;
-use crate::disk::{self, Disk};
 
 /// Segments below this size are merged once there are [`MANY`] of them.
 const SMALL: u64 = 16 << 20;
@@ -19,19 +19,18 @@ const MERGED_TEXT: u64 = super::builder::SEGMENT_TEXT;
 /// The right to change the index, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Writer<'d> {
-    disk: &'d dyn Disk,
+    folder: &'d IndexFolder,
     /// What was in force when it began or last committed.
     pub(crate) snapshot: Snapshot,
     pub(crate) manifest: Manifest,
-    _lock: Box<dyn std::fmt::Debug + Send>,
+    _lock: Box<dyn DiskFile>,
 }
 
 impl<'d> Writer<'d> {
     /// Takes the lock and looks at what is in force. `hurt` are segments in which a reader met damage.
-    pub(crate) fn begin(disk: &'d dyn Disk, hurt: &[u64]) -> Result<Writer<'d>> {
-        disk.make().map_err(|error| Error::io(disk.place(), "make the folder", error))?;
-        let lock = disk.lock().map_err(|error| locked(disk, error))?;
-        let mut snapshot = Snapshot::load(disk);
+    pub(crate) fn begin(folder: &'d IndexFolder, hurt: &[u64]) -> Result<Writer<'d>> {
+        let lock = folder.lock()?;
+        let mut snapshot = Snapshot::load(folder);
         for (row, segment) in snapshot.manifest.segments.iter().zip(&mut snapshot.segments) {
             if hurt.contains(&row.number) {
                 *segment = None;
@@ -41,7 +40,7 @@ impl<'d> Writer<'d> {
         let sound = |number: u64| snapshot.segment(number).is_some();
         manifest.retain(|_, row| row.ranges.iter().all(|range| sound(range.segment)));
         manifest.segments.retain(|row| sound(row.number));
-        let writer = Writer { disk, snapshot, manifest, _lock: lock };
+        let writer = Writer { folder, snapshot, manifest, _lock: lock };
         writer.clear();
         Ok(writer)
     }
@@ -50,7 +49,7 @@ impl<'d> Writer<'d> {
     pub(crate) fn segment(&mut self, bytes: &[u8], seal: u32, blocks: u32, text: u64) -> Result<u64> {
         let number = self.manifest.next;
         let name = segment_name(number);
-        disk::put(self.disk, &name, bytes).map_err(|error| Error::io(self.place(&name), "write", error))?;
+        self.folder.put(&name, bytes)?;
         self.manifest.next += 1;
         self.manifest.segments.push(SegmentRow { number, blocks, seal, text, bytes: bytes.len() as u64 });
         Ok(number)
@@ -58,10 +57,8 @@ impl<'d> Writer<'d> {
 
     /// Puts the manifest in force, and removes the files that it no longer names.
     pub(crate) fn commit(&mut self) -> Result<()> {
-        let bytes = self.manifest.encode();
-        disk::put(self.disk, manifest::NAME, &bytes)
-            .map_err(|error| Error::io(self.place(manifest::NAME), "write", error))?;
-        self.snapshot = Snapshot::load(self.disk);
+        self.folder.put(manifest::NAME, &self.manifest.encode())?;
+        self.snapshot = Snapshot::load(self.folder);
         self.clear();
         Ok(())
     }
@@ -72,10 +69,10 @@ impl<'d> Writer<'d> {
             let rows = self.manifest.segments.iter().chain(&self.snapshot.manifest.segments);
             rows.into_iter().any(|row| row.name() == name)
         };
-        for name in self.disk.list().unwrap_or_default() {
-            let ours = name.starts_with("segment-") || name.ends_with(".new");
+        for name in self.folder.list() {
+            let ours = name.starts_with("segment-") || name.ends_with(TEMPORARY);
             if ours && !named(&name) {
-                let _ = self.disk.remove(&name);
+                let _ = self.folder.remove(&name);
             }
         }
     }
@@ -158,10 +155,6 @@ impl<'d> Writer<'d> {
         }
         living
     }
-
-    fn place(&self, name: &str) -> String {
-        format!("{}/{name}", self.disk.place())
-    }
 }
 
 /// Marks the segments that cannot be read, so that the next writer drops them.
@@ -171,12 +164,4 @@ fn find_damage(inputs: &[Input<'_>]) {
             input.segment.mark_hurt();
         }
     }
-}
-
-fn locked(disk: &dyn Disk, error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::WouldBlock {
-        return Error::new(ErrorKind::Busy, "the search index is being written by another process")
-            .hinting("searching goes on without it; try again in a moment");
-    }
-    Error::io(disk.place(), "lock", error)
 }

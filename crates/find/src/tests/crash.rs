@@ -6,88 +6,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_model::SessionRef;
+use boswell_store::disk::{Disk, RealDisk};
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 use super::support::Shelf;
 use super::{Index, all, search, sessions};
-use crate::disk::{Disk, DiskFile, Folder};
 
-/// A folder that dies at a given change: that one is done by half, and none after it.
+/// Dies at a given change: that one is done by half, and none after it.
 #[derive(Debug)]
 struct Dying {
-    folder: Folder,
     left: AtomicUsize,
 }
 
 impl Dying {
-    fn after(path: &Path, changes: usize) -> Arc<Dying> {
-        Arc::new(Dying { folder: Folder::new(path), left: AtomicUsize::new(changes) })
-    }
-
-    /// Whether the next change is done; the first that is not may be torn.
-    fn step(&self) -> Result<(), bool> {
-        let last = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        match last {
-            Ok(1) => Err(true),
-            Ok(_) => Ok(()),
-            Err(_) => Err(false),
-        }
-    }
-
-    fn whole(&self, change: impl FnOnce(&Folder) -> io::Result<()>) -> io::Result<()> {
-        match self.step() {
-            Ok(()) => change(&self.folder),
-            Err(_) => Err(io::Error::other("the machine died")),
-        }
+    /// The index in a folder of a disk that dies at its `changes`th change.
+    fn index(folder: &Path, changes: usize) -> Index {
+        let hook = Dying { left: AtomicUsize::new(changes) };
+        Index::on(Arc::new(HookedDisk::real(Arc::new(hook))), folder)
     }
 }
 
-impl Disk for Dying {
-    fn place(&self) -> String {
-        self.folder.place()
-    }
-
-    fn list(&self) -> io::Result<Vec<String>> {
-        self.folder.list()
-    }
-
-    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.folder.open(name)
-    }
-
-    fn make(&self) -> io::Result<()> {
-        self.folder.make()
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        match self.step() {
-            Ok(()) => self.folder.write(name, bytes),
-            Err(torn) => {
-                if torn {
-                    self.folder.write(name, &bytes[..bytes.len() / 2])?;
-                }
-                Err(io::Error::from(io::ErrorKind::StorageFull))
-            }
+impl Hook for Dying {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        if !call.changes() {
+            return Verdict::Proceed;
         }
-    }
-
-    fn sync(&self, name: &str) -> io::Result<()> {
-        self.whole(|folder| folder.sync(name))
-    }
-
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.whole(|folder| folder.rename(from, to))
-    }
-
-    fn sync_names(&self) -> io::Result<()> {
-        self.whole(Folder::sync_names)
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.whole(|folder| folder.remove(name))
-    }
-
-    fn lock(&self) -> io::Result<Box<dyn std::fmt::Debug + Send>> {
-        self.folder.lock()
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let died = io::Error::from(io::ErrorKind::StorageFull);
+        match (left, call) {
+            (Ok(1), Call::Append { bytes, .. }) => Verdict::PartialThenFail(bytes.len() / 2, died),
+            (Ok(1) | Err(_), _) => Verdict::Fail(died),
+            (Ok(_), _) => Verdict::Proceed,
+        }
     }
 }
 
@@ -113,8 +63,8 @@ fn survives(folder: &Path, shelf: &Shelf) {
     let again = Index::open(folder);
     let results = search(&again, &all("deadlock"), &shelf.sources(), shelf);
     assert_eq!((sessions(&results).len(), results.scanned), (shelf.logs.len(), 0));
-    let left: Vec<_> = Folder::new(folder).list().unwrap();
-    assert!(left.iter().all(|name| !name.ends_with(".new")), "{left:?}");
+    let left = RealDisk.list(folder).unwrap();
+    assert!(left.iter().all(|(name, _)| !name.ends_with(".tmp")), "{left:?}");
 }
 
 #[test]
@@ -123,7 +73,7 @@ fn death_at_any_step_of_updates_and_merges_leaves_the_old_index_or_the_new_one()
     let mut deaths = 0;
     loop {
         let folder = tempfile::tempdir().unwrap();
-        let done = update_one_by_one(&Index::on(Dying::after(folder.path(), deaths + 1)), &shelf);
+        let done = update_one_by_one(&Dying::index(folder.path(), deaths + 1), &shelf);
         survives(folder.path(), &shelf);
         if done {
             break;
@@ -142,7 +92,7 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path());
         assert!(index.update(&mut shelf.sources().into_iter(), &shelf, &mut || true).unwrap().complete);
-        let done = Index::on(Dying::after(folder.path(), deaths + 1)).purge(&purged).is_ok();
+        let done = Dying::index(folder.path(), deaths + 1).purge(&purged).is_ok();
         let (_, log) = shelf.logs.remove_entry("s03").unwrap();
         let index = Index::open(folder.path());
         let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);

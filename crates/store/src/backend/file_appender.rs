@@ -9,7 +9,7 @@ use std::sync::Arc;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::ObjectReader;
-use super::doubt::{Doubt, mark, would_show};
+use super::failed_sync::{is_marked, mark};
 use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
 use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
@@ -30,13 +30,7 @@ pub(super) struct FileAppender {
     /// Where it will be seen.
     visible: Option<Place>,
     append_lock: AppendLock,
-    /// Whether a sync of somebody failed.
-    doubt: Doubt,
-    turn: Option<Held>,
-    /// Whether everybody who writes to it waits for turns.
-    orderly: bool,
-    /// What the lock said of those who ask for it when the turn was kept.
-    asked: Option<i128>,
+    held: Option<Held>,
     /// Whether the name is durable.
     named: bool,
     /// The path that is being synced.
@@ -69,12 +63,11 @@ impl FileAppender {
         // Which file is known to be durable under this name, if it is this one.
         let known = known.or_else(|| append_lock.remembered(disk));
         let known = known.filter(|log| log.identity == stat.identity && log.key == name.key);
-        let mut doubt = Doubt { by_names: known.as_ref().is_some_and(|log| log.shows_names) };
         let mut named = known.is_some();
-        if doubt.is_marked(disk, &stat, &append_lock)? {
+        if is_marked(disk, &append_lock)? {
             logs.settle(name, &place.path, &append_lock)?;
             (file, stat) = open()?;
-            (doubt, named) = (Doubt { by_names: false }, false);
+            named = false;
         }
         let appender = FileAppender {
             disk: Arc::clone(&logs.disk),
@@ -85,10 +78,7 @@ impl FileAppender {
             place,
             visible,
             append_lock,
-            doubt,
-            turn: None,
-            orderly: name.session.dialect == "boswell",
-            asked: None,
+            held: None,
             syncing: None,
             races: 0,
         };
@@ -99,9 +89,9 @@ impl FileAppender {
         Error::io(self.place.path.display(), what, error)
     }
 
-    /// Whether a sync of somebody else failed, which may have thrown away bytes of ours: later syncs do not tell.
-    fn nobody_doubts(&self, log: &Stat) -> Attempt<()> {
-        if self.doubt.is_marked(self.disk.as_ref(), log, &self.append_lock)? {
+    /// Fails if a sync of another writer failed, which may have thrown away bytes of ours: later syncs do not tell.
+    fn check_marker(&self) -> Attempt<()> {
+        if is_marked(self.disk.as_ref(), &self.append_lock)? {
             let what = format!("another writer could not sync the log `{}`", self.place.path.display());
             let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
             return Err(Refused::Over(error));
@@ -129,10 +119,10 @@ impl FileAppender {
         }
     }
 
-    /// Whether one may go on: the path leads to the open file, and nobody doubts what is in it.
+    /// Fails unless the path leads to the open file, and the file has no failed-sync marker.
     fn look(&mut self) -> Attempt<Stat> {
         let seen = self.still_there()?;
-        self.nobody_doubts(&seen)?;
+        self.check_marker()?;
         Ok(seen)
     }
 
@@ -188,53 +178,27 @@ impl FileAppender {
             |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
         Ok(memchr::memmem::find_iter(&region, lines).find(on_own_line).map(|at| from + at as u64))
     }
-
-    /// Leaves a mark for the next writer, so that it copies the log before it acknowledges anything. Being fenced off is no
-    /// reason to rewrite what somebody else put there.
-    fn mark_doubt(&self, error: &Error) {
-        if error.kind() != ErrorKind::Conflict {
-            mark(self.disk.as_ref(), &self.place.path, &self.append_lock);
-        }
-    }
-
-    fn doubting<T>(&self, outcome: Result<T>) -> Result<T> {
-        outcome.inspect_err(|error| self.mark_doubt(error))
-    }
 }
 
 impl LogAppender for FileAppender {
     fn begin(&mut self, known: u64) -> Attempt<u64> {
-        let end = if self.turn.is_some() {
-            // The turn was kept or handed over: nobody who waits for turns replaced the file since, or added to it.
-            if self.orderly { known } else { self.len()? }
-        } else {
-            self.turn = Some(self.append_lock.hold(self.disk.as_ref())?);
-            self.look()?.len
-        };
+        if self.held.is_none() {
+            self.held = Some(self.append_lock.hold(self.disk.as_ref())?);
+        }
+        let end = self.look()?.len;
         if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }
     }
 
     fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
-        let written = self.write(end, lines);
-        Ok(self.doubting(written)?)
+        // A failed `write`, such as on a full disk, leaves no marker: what it wrote is a torn last line at
+        // worst, which the next writer separates.
+        Ok(self.write(end, lines)?)
     }
 
     fn finish(&mut self) {
-        self.asked = None;
-        if let Some(held) = self.turn.take() {
+        if let Some(held) = self.held.take() {
             self.append_lock.release(held);
         }
-    }
-
-    fn keep(&mut self) -> bool {
-        if self.orderly && self.disk.keeps_time() {
-            self.asked = self.turn.as_ref().and_then(Held::asked);
-        }
-        self.asked.is_some()
-    }
-
-    fn is_asked_for(&self) -> bool {
-        self.asked.is_some() && self.turn.as_ref().and_then(Held::asked) != self.asked
     }
 
     fn behind(&self, at: u64, line: &[u8]) -> u64 {
@@ -254,12 +218,12 @@ impl LogAppender for FileAppender {
 
     fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
         let path = self.syncing.take().unwrap_or_else(|| Arc::clone(&self.place.path));
-        self.doubting(outcome)?;
-        // What was synced in a file that nobody finds any more is not kept.
+        // Only a failed `fsync` makes bytes doubtful that the kernel shows.
+        outcome.inspect_err(|_| mark(self.disk.as_ref(), &self.append_lock))?;
+        // What was synced in a file that its path no longer leads to is lost.
         match self.look() {
             Ok(_) | Err(Refused::Moved) => {}
-            Err(Refused::Over(error)) => return Err(error),
-            Err(Refused::Failed(error)) => return self.doubting(Err(error)),
+            Err(Refused::Over(error) | Refused::Failed(error)) => return Err(error),
         }
         // A log that was renamed meanwhile needs its new name synced too.
         if path != self.place.path {
@@ -283,15 +247,15 @@ impl LogAppender for FileAppender {
     fn publish(&mut self) -> Result<()> {
         let Some(visible) = self.visible.clone() else { return Ok(()) };
         let renamed = self.disk.rename(&self.place.path, &visible.path);
-        self.doubting(renamed.map_err(|error| Error::io(visible.path.display(), "make visible", error)))?;
+        renamed.map_err(|error| Error::io(visible.path.display(), "make visible", error))?;
         (self.place, self.visible, self.named) = (visible, None, false);
         Ok(())
     }
 
     /// Writes a line over itself, so that the next sync covers it.
     ///
-    /// Whoever wrote it may have been killed right after its sync failed, before it could leave its mark of doubt. The system
-    /// then shows bytes that are not on disk, and takes them for synced.
+    /// The process that wrote it may have been killed right after its `fsync` failed, before it could create the
+    /// failed-sync marker. The kernel then shows bytes that are not on disk, and takes them for synced.
     fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
         // With the line end, if it has one already.
         let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
@@ -310,8 +274,7 @@ impl LogAppender for FileAppender {
 
 /// Notes that a log is durable under its name.
 fn remember(disk: &dyn Disk, lock: &AppendLock, place: &Place, identity: (u64, u64)) -> NamedLog {
-    let shows_names = would_show(disk, &place.path, lock);
-    let log = NamedLog { identity, key: place.key.clone(), shows_names };
+    let log = NamedLog { identity, key: place.key.clone() };
     lock.remember(disk, &log);
     log
 }

@@ -9,7 +9,8 @@ use boswell_model::{Error, Result, SessionRef};
 use super::file_appender::FileAppender;
 use super::fs::path_below;
 use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
-use crate::disk::{Disk, durable};
+use crate::digest::{Hasher, chunks};
+use crate::disk::{Disk, Open, durable};
 use crate::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::vault::{Doubted, Vault};
@@ -71,13 +72,13 @@ impl FsLogs {
         self.found().take_if(|found| found.log.key == key)
     }
 
-    /// A log in doubt is copied before anything is acknowledged in it.
+    /// Copies a log with a failed-sync marker before anything is acknowledged in it.
     pub(super) fn settle(&self, log: &LogName<'_>, path: &Path, append_lock: &AppendLock) -> Result<()> {
-        let (disk, mark) = (self.disk.as_ref(), append_lock.doubt_path());
+        let (disk, mark) = (self.disk.as_ref(), append_lock.failed_sync_marker());
         let held = append_lock.hold(disk)?;
         // Another writer may have copied it while we waited: a second copy would fence that one off.
         if disk.stat(&mark).map_err(|error| Error::io(mark.display(), "look at", error))?.is_some() {
-            self.copy_in_doubt(log, path)?;
+            self.copy_after_failed_sync(log, path)?;
             disk.remove(&mark).map_err(|error| Error::io(mark.display(), "remove", error))?;
             durable::sync_parent(disk, &mark)?;
         }
@@ -85,15 +86,28 @@ impl FsLogs {
         Ok(())
     }
 
-    /// After a failed sync the system may show bytes that are not on disk: a copy that was synced tells the truth. A program that
-    /// still has the old file open goes on writing there, so that stays under another name.
-    fn copy_in_doubt(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
+    /// After a failed `fsync` the kernel may show bytes that are not on disk: a copy that was synced is the truth.
+    ///
+    /// The copy is streamed, because the log may be larger than memory. A program that still has the old file
+    /// open goes on writing there, so the old file stays under another name (a hard link) in the vault.
+    fn copy_after_failed_sync(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
         let disk = self.disk.as_ref();
-        let stat = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))?;
-        let (Some(stat), Some(bytes)) = (stat, durable::read(disk, path)?) else { return Ok(()) };
-        let (session, root, key, bytes) = (log.session, self.root.as_ref(), log.key, bytes.as_slice());
-        self.vault().keep_doubted(&Doubted { session, root, key, path, stat, bytes })?;
-        durable::put(disk, path, bytes, &self.chance.hex16())
+        let fault = |error| Error::io(path.display(), "copy", error);
+        let (file, stat) = match disk.open_seen(path, Open::Read) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(fault)?,
+        };
+        durable::put_with(disk, path, &self.chance.hex16(), |sink| {
+            let mut hasher = Hasher::default();
+            let copied = chunks(file.as_ref(), 0, u64::MAX, &mut |chunk| {
+                hasher.add(chunk);
+                sink(chunk)
+            });
+            copied.map_err(fault)?;
+            // Before the copy takes the name of the log: from then on only the vault leads to the old file.
+            let (session, root, key) = (log.session, self.root.as_ref(), log.key);
+            self.vault().keep_doubted(&Doubted { session, root, key, path, stat, copied: &hasher })
+        })
     }
 
     /// The vault of the home that the locks belong to.

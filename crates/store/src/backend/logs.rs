@@ -127,16 +127,6 @@ pub trait LogAppender: Send + fmt::Debug {
     /// Ends a turn: others may have theirs.
     fn finish(&mut self);
 
-    /// Keeps the turn for what may be appended within a moment. False where others could not ask for it.
-    fn keep(&mut self) -> bool {
-        false
-    }
-
-    /// Whether somebody asks for the turn that is kept.
-    fn is_asked_for(&self) -> bool {
-        false
-    }
-
     /// The position behind a line that stands at `at`.
     fn behind(&self, at: u64, line: &[u8]) -> u64;
 

@@ -3,7 +3,7 @@
 //! A backend keeps objects under keys and knows how records stand in them: a file holds them as lines, a table would
 //! hold them as rows. Positions are opaque numbers that grow with the log: byte offsets here, sequence numbers there.
 
-mod doubt;
+mod failed_sync;
 mod file_appender;
 mod fs;
 mod fs_logs;

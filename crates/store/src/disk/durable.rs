@@ -73,7 +73,7 @@ pub(crate) fn put_with(
     let temp = temp_beside(path, unique);
     let file = disk.open(&temp, Open::CreateNew).map_err(fault)?;
     let written = feed(&mut |chunk| append_all(file.as_ref(), chunk))
-        .and_then(|()| file.sync().map_err(fault))
+        .and_then(|()| finish(file.as_ref(), disk.stat(path).ok().flatten()).map_err(fault))
         .and_then(|()| disk.rename(&temp, path).map_err(fault));
     drop(file);
     if let Err(error) = written {
@@ -86,6 +86,11 @@ pub(crate) fn put_with(
 
 fn fill(file: &dyn DiskFile, bytes: &[u8], like: Option<Stat>) -> io::Result<()> {
     append_all(file, bytes)?;
+    finish(file, like)
+}
+
+/// Gives a new file the mode of the one that it replaces, and syncs it.
+fn finish(file: &dyn DiskFile, like: Option<Stat>) -> io::Result<()> {
     if let Some(old) = like {
         let now = file.stat()?.modified;
         file.set_mode_and_time(old.mode, now)?;

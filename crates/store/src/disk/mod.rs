@@ -196,11 +196,6 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// Lets time pass. A disk in a test may have a time of its own.
     fn pause(&self, time: Duration);
-
-    /// Whether a pause takes as long as it says: only then can something be put off for a moment.
-    fn keeps_time(&self) -> bool {
-        false
-    }
 }
 
 /// An open file. Dropping it closes it and gives up its lock.
@@ -239,7 +234,7 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
 }
 
 /// Reads until the buffer is full or the file ends.
-pub(crate) fn read_full(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+pub fn read_full(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut done = 0;
     while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, at + done as u64) {

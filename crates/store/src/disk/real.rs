@@ -146,10 +146,6 @@ impl Disk for RealDisk {
     fn pause(&self, time: Duration) {
         std::thread::sleep(time);
     }
-
-    fn keeps_time(&self) -> bool {
-        true
-    }
 }
 
 /// Checked after opening: what stood at the path a moment ago proves nothing.

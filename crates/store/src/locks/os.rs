@@ -11,7 +11,7 @@ use super::holder::{holder, leave_word};
 use super::taking::{PAUSES, try_every};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::lease::{SHORT_PAUSES, append_lock_path, lock_or_ask, lock_path, second_names};
+use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
 use boswell_dialect::Chance;
 
 /// How long an append lock is always waited for.
@@ -63,15 +63,16 @@ impl Locks {
         self.take(name, LockMode::Shared, wait)
     }
 
-    /// Takes the lock that writers take for each append to a session's log. A moment is always waited: nobody needs it for
-    /// longer, and whoever keeps it for its next append is asked for it.
+    /// Takes the lock that writers take for each append to a session's log. A moment is always waited: it is
+    /// held for a few writes only.
     pub fn append(&self, name: &str, wait: Wait) -> Result<OsLock> {
         let wait = match wait {
             Wait::No => Wait::For(A_MOMENT),
             Wait::For(limit) => Wait::For(limit.max(A_MOMENT)),
             Wait::Forever => Wait::Forever,
         };
-        self.take_at(append_lock_path(&self.folder, name), name, (wait, SHORT_PAUSES), lock_or_ask)
+        let exclusive = |file: &dyn DiskFile| file.try_lock(LockMode::Exclusive);
+        self.take_at(append_lock_path(&self.folder, name), name, (wait, SHORT_PAUSES), exclusive)
     }
 
     /// Whether anybody ever took the lock of that name: lock files stay.
@@ -88,11 +89,11 @@ impl Locks {
         Ok(stat.is_some_and(|stat| self.disk.lock_holder(stat.identity).is_some()))
     }
 
-    /// Takes away the second names of a log: the mark of one in doubt, and what somebody who was killed left of a trial.
-    pub(crate) fn remove_second_names(&self, name: &str) -> Result<()> {
-        let names = second_names(&self.folder, name);
+    /// Removes the failed-sync marker of a log, and hard links to it that earlier versions left.
+    pub(crate) fn remove_log_links(&self, name: &str) -> Result<()> {
+        let names = old_hard_links(&self.folder, name);
         names.iter().try_for_each(|path| durable::remove_if_there(self.disk.as_ref(), path))?;
-        // Each leads to the whole log: a name that comes back after a crash brings back what was purged.
+        // A hard link leads to the whole log: one that comes back after a crash brings back what was purged.
         names.first().map_or(Ok(()), |path| durable::sync_removal(self.disk.as_ref(), path))
     }
 

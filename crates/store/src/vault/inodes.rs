@@ -6,7 +6,7 @@ use std::path::Path;
 use boswell_model::{Error, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord};
-use crate::digest::{Digest, chunks};
+use crate::digest::{Hasher, chunks};
 use crate::disk::{Open, Stat, durable};
 use crate::journal;
 
@@ -20,8 +20,8 @@ pub(crate) struct Doubted<'a> {
     pub(crate) key: &'a str,
     pub(crate) path: &'a Path,
     pub(crate) stat: Stat,
-    /// What is copied of it.
-    pub(crate) bytes: &'a [u8],
+    /// Length and hash of what is copied.
+    pub(crate) copied: &'a Hasher,
 }
 
 impl Vault {
@@ -45,8 +45,8 @@ impl Vault {
             session: log.session.clone(),
             root: log.root.to_owned(),
             key: log.key.to_owned(),
-            sha256: Digest::of(log.bytes),
-            len: log.bytes.len() as u64,
+            sha256: log.copied.finish(),
+            len: log.copied.len(),
             mode: log.stat.mode,
             modified: i64::try_from(log.stat.modified).unwrap_or_default(),
             at: self.chance.now(),

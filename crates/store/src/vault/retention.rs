@@ -116,7 +116,7 @@ impl Vault {
                 .hinting("any writing command finishes it; then try again"));
         }
         for session in sessions {
-            self.locks.remove_second_names(&lock_name(session))?;
+            self.locks.remove_log_links(&lock_name(session))?;
         }
         let pieces = self.kept_of(theirs)?;
         let kept = self.forget_kept(theirs, sessions)?;

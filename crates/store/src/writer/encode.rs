@@ -95,8 +95,7 @@ impl State {
         let With { dialect, chance } = with;
         self.names_exist(dialect, draft, batch)?;
         let parent = self.above(dialect, draft, batch)?;
-        self.now = chance.now();
-        let at = draft.at.unwrap_or_else(|| self.later(dialect, self.now));
+        let at = draft.at.unwrap_or_else(|| self.later(dialect, chance.now()));
         let settled = Settled { id, parent: parent.as_deref(), at };
         let start = batch.bytes.len();
         // A buffer that grows step by step is copied at every step.

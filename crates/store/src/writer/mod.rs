@@ -1,44 +1,35 @@
 //! Writing to a session: appends that are durable when their receipt says so.
 //!
-//! One mutex orders drafts and writes; waiting for the disk happens outside it, and whoever waits first syncs for all that was
-//! written until then. What comes meanwhile is queued and written at once when that sync is done. The first failed write or sync latches the writer: what is on disk since the last good sync is in doubt,
-//! the error names it, and the next writer copies the log to a new file before it acknowledges anything. Where lines land, and how
-//! they become durable, is the affair of a [`LogAppender`](crate::LogAppender): here are entries and receipts.
+//! One mutex orders drafts and writes. Waiting for the disk happens outside of it, as group commit
+//! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call returns that
+//! error, which names the entries that may not survive. After a failed `fsync` the next writer copies the log to
+//! a new file before it acknowledges anything. Where lines go, and how they become durable, is the task of a
+//! [`LogAppender`](crate::LogAppender); this module knows entries and receipts.
 
 mod batch;
 mod encode;
-mod kept;
+mod group_commit;
 mod known;
 mod opening;
-mod queue;
 mod receipt;
 mod state;
-mod syncing;
 mod tail;
-mod waiting;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use batch::Drafts;
 use encode::With;
-use queue::Place;
+use group_commit::{Enqueued, QueueSlot};
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};
 use crate::blobs::Blobs;
-
-/// How often threads of one writer hand the append lock to each other before others get it.
-const TURNS: u32 = 64;
-
-/// How often a thread looks whether it can write before it sleeps.
-const AWAKE: u32 = 400;
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
 #[derive(Debug, Clone)]
@@ -53,9 +44,9 @@ struct Inner {
     chance: Arc<dyn Chance>,
     reference: Arc<SessionRef>,
     root: PathBuf,
-    state: Arc<Mutex<State>>,
-    /// How many threads want to write next.
-    wanting: AtomicUsize,
+    state: Mutex<State>,
+    /// Signalled by the leader of a group commit when its sync has ended.
+    sync_ended: Condvar,
     lease: Mutex<Option<Lease>>,
 }
 
@@ -65,8 +56,8 @@ struct Inner {
 pub struct Ticket {
     inner: Arc<Inner>,
     written: Vec<Written>,
-    /// Where the entry stands, if that was not known when it was submitted.
-    place: Option<Place>,
+    /// Where to learn the revision of an entry that was queued.
+    slot: Option<QueueSlot>,
     number: u64,
     durability: Durability,
 }
@@ -101,8 +92,8 @@ impl SessionWriter {
             chance,
             reference,
             root,
-            state: Arc::new(Mutex::new(state)),
-            wanting: AtomicUsize::new(0),
+            state: Mutex::new(state),
+            sync_ended: Condvar::new(),
             lease: Mutex::new(lease),
         };
         Ok(SessionWriter { inner: Arc::new(inner) })
@@ -145,13 +136,12 @@ impl SessionWriter {
 
     fn submit_drafts(&self, drafts: Drafts, expect: &Expect, durability: Durability) -> Result<Ticket> {
         let inner = &self.inner;
-        let mut state = inner.lock_to_write();
+        let mut state = inner.lock();
         let outcome = inner.submit(&mut state, drafts, expect, durability);
-        inner.let_others_write(&mut state, outcome.is_err(), durability);
         let number = state.given;
         drop(state);
-        let (written, place) = outcome?;
-        Ok(Ticket { inner: Arc::clone(inner), written, place, number, durability })
+        let (written, slot) = outcome?;
+        Ok(Ticket { inner: Arc::clone(inner), written, slot, number, durability })
     }
 
     /// Waits until everything that was submitted is durable.
@@ -164,7 +154,7 @@ impl SessionWriter {
             }
             state.given
         };
-        self.inner.sync_to(number)
+        self.inner.wait_until_durable(number)
     }
 
     /// Moves the leaf to an entry: the next entry hangs below it.
@@ -222,11 +212,7 @@ impl SessionWriter {
             self.append(draft)?;
         }
         self.flush()?;
-        {
-            let mut state = self.inner.lock();
-            state.closed = true;
-            state.end_turn();
-        }
+        self.inner.lock().closed = true;
         *self.inner.lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -242,23 +228,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`lock`](Inner::lock), for one who will write: who writes before it keeps the append lock for it.
-    fn lock_to_write(&self) -> MutexGuard<'_, State> {
-        if let Ok(state) = self.state.try_lock() {
-            return state;
-        }
-        self.wanting.fetch_add(1, Ordering::SeqCst);
-        // Whoever writes is done in a few microseconds: waiting for it awake costs less than being put to sleep.
-        let awake = (0..AWAKE).find_map(|_| {
-            std::hint::spin_loop();
-            self.state.try_lock().ok()
-        });
-        let state = awake.unwrap_or_else(|| self.lock());
-        self.wanting.fetch_sub(1, Ordering::SeqCst);
-        state
-    }
-
-    /// As [`lock`](Inner::lock), for one who reads the log: entries that were submitted are in it.
+    /// As [`lock`](Inner::lock), with all submitted entries in the log, for a caller that reads it.
     fn lock_with_all_written(&self) -> Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
         self.write_queue(&mut state)?;
@@ -276,55 +246,21 @@ impl Inner {
         drafts: Drafts,
         expect: &Expect,
         durability: Durability,
-    ) -> Result<(Vec<Written>, Option<Place>)> {
+    ) -> Result<(Vec<Written>, Option<QueueSlot>)> {
         state.usable()?;
         let with = self.with();
-        match state.queue(with, drafts, expect, durability)? {
-            Ok(queued) => {
-                let written = Written { entry: queued.id, revision: 0, deduplicated: false };
-                Ok((vec![written], Some(queued.place)))
+        match state.enqueue(with, drafts, expect, durability)? {
+            Enqueued::Yes { entry, slot } => {
+                let written = Written { entry, revision: 0, deduplicated: false };
+                Ok((vec![written], Some(slot)))
             }
-            Err(drafts) => {
-                let written = state.in_turn(with, |state| state.append(with, drafts.as_slice(), expect))?;
-                Ok((written, None))
+            Enqueued::No(drafts) => {
+                let write = |state: &mut State| state.append(with, drafts.as_slice(), expect);
+                let written = state.with_append_lock(with, write);
+                state.log.finish();
+                Ok((written?, None))
             }
         }
-    }
-
-    /// Writes what was queued. Who calls it says afterwards whether others may write.
-    fn write_queue(&self, state: &mut State) -> Result<()> {
-        if state.queue.is_empty() {
-            return Ok(());
-        }
-        let with = self.with();
-        let outcome = state.in_turn(with, |state| state.write_queue(with));
-        if let Err(error) = &outcome {
-            state.give_up_queue(error);
-        }
-        self.let_others_write(state, outcome.is_err(), Durability::Fsync);
-        outcome
-    }
-
-    /// Ends the turn to write, unless another thread of this writer wants to write next: then it is handed over, a limited
-    /// number of times, so that other processes get theirs. After entries that nobody syncs it may be kept for a moment.
-    fn let_others_write(&self, state: &mut State, failed: bool, durability: Durability) {
-        state.turns += 1;
-        let hand_over = !failed && state.turns < TURNS && self.wanting.load(Ordering::SeqCst) > 0;
-        if hand_over {
-            return;
-        }
-        state.turns = 0;
-        let in_a_row = !failed && durability == Durability::Os;
-        if !in_a_row || !state.keep_turn(&self.state) {
-            state.end_turn();
-        }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // The thread that ends kept turns may have the state in hand.
-        self.lock().end_turn();
     }
 }
 
@@ -345,10 +281,10 @@ impl Ticket {
 
     fn settle(&mut self) -> Result<()> {
         if self.durability == Durability::Fsync {
-            self.inner.sync_to(self.number)?;
+            self.inner.wait_until_durable(self.number)?;
         }
-        if let (Some(place), [entry]) = (&self.place, self.written.as_mut_slice()) {
-            entry.revision = place.revision()?;
+        if let (Some(slot), [entry]) = (&self.slot, self.written.as_mut_slice()) {
+            entry.revision = slot.revision()?;
         }
         Ok(())
     }

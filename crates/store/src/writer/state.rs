@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Draft, Reader};
-use boswell_model::{Error, ErrorKind, Facts, Instant, Result};
+use boswell_model::{Error, ErrorKind, Facts, Result};
 
 use super::batch::Batch;
 use super::encode::With;
-use super::kept::Burst;
+use super::group_commit::Queue;
 use super::known::KnownIds;
-use super::queue::Queue;
 use super::receipt::{Expect, Written};
 use super::tail::Tail;
-use super::waiting::{Waiting, Woken};
 use crate::backend::{Attempt, LogAppender, Refused};
 use crate::blobs::Blobs;
 
@@ -33,8 +31,6 @@ pub(super) struct State {
     pub(super) facts: Option<Box<Facts>>,
     pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
-    /// How often the turn to write was handed from one thread to another.
-    pub(super) turns: u32,
     /// Where the log ends that was read or written.
     pub(super) end: u64,
     /// Up to where it is durable.
@@ -46,16 +42,12 @@ pub(super) struct State {
     pub(super) syncing: bool,
     /// Entries that came while a sync was under way.
     pub(super) queue: Queue,
-    pub(super) waiting: Waiting,
     /// Whether an entry that stood there needs a sync once more, and got no number yet.
     pub(super) renewed: bool,
     /// Entries since the last good sync, with the number of their append.
     unsynced: Vec<(u64, Arc<str>)>,
     /// An empty batch, for what is appended next.
     spare: Batch,
-    pub(super) burst: Burst,
-    /// When the last entry was encoded.
-    pub(super) now: Instant,
     latched: Option<(ErrorKind, String)>,
     pub(super) closed: bool,
 }
@@ -78,7 +70,6 @@ impl State {
             facts,
             known: None,
             blobs,
-            turns: 0,
             // What others wrote before us may never have been synced: the first receipt covers it too.
             synced_end: 0,
             given: 0,
@@ -86,19 +77,21 @@ impl State {
             synced: 0,
             syncing: false,
             queue: Queue::default(),
-            waiting: Waiting::default(),
             renewed: false,
             unsynced: Vec::new(),
             spare: Batch::default(),
-            burst: Burst::default(),
-            now: Instant::from_millis(0),
             latched: None,
             closed: false,
         }
     }
 
-    /// Writes in a turn, where the log is known to its end; tries again as long as others are faster.
-    pub(super) fn in_turn<T>(&mut self, with: With<'_>, mut write: impl FnMut(&mut State) -> Attempt<T>) -> Result<T> {
+    /// Takes the append lock, reads what other writers added, and writes; retries as long as they were faster.
+    /// The caller releases the lock.
+    pub(super) fn with_append_lock<T>(
+        &mut self,
+        with: With<'_>,
+        mut write: impl FnMut(&mut State) -> Attempt<T>,
+    ) -> Result<T> {
         for _ in 0..TRIES {
             let attempt = self.catch_up(with.dialect).and_then(|()| write(self));
             match attempt {
@@ -116,7 +109,7 @@ impl State {
         Err(Error::new(ErrorKind::Busy, "others keep adding to the session before us").hinting("try again"))
     }
 
-    /// Begins a turn, and takes note of what others added.
+    /// Takes the append lock, and reads what other writers added.
     fn catch_up(&mut self, dialect: &dyn Dialect) -> Attempt<()> {
         if self.log.begin(self.end)? > self.end {
             self.read_on(dialect)?;
@@ -129,7 +122,7 @@ impl State {
         matches!(self.log.append(self.end, b""), Err(Refused::Moved))
     }
 
-    /// Writes drafts behind what was queued, in a turn.
+    /// Writes drafts behind what was queued. The append lock is held.
     pub(super) fn append(&mut self, with: With<'_>, drafts: &[Draft], expect: &Expect) -> Attempt<Vec<Written>> {
         self.write_queue(with)?;
         self.check(with.dialect, expect)?;
@@ -298,15 +291,6 @@ impl State {
         self.synced = self.synced.max(number);
         self.synced_end = self.synced_end.max(end);
         self.unsynced.retain(|(of, _)| *of > number);
-    }
-
-    /// Tells those who wait what became of their entries: after a failure all of them, else those that are durable now, and one
-    /// who has to sync next.
-    pub(super) fn tell_waiting(&mut self) -> Woken {
-        match &self.latched {
-            Some(_) => self.waiting.all(),
-            None => self.waiting.synced(self.synced),
-        }
     }
 
     pub(super) fn latch(&mut self, error: &Error) {

@@ -52,7 +52,7 @@ impl Group for AppendOpen {
             done?;
             Ok(time)
         };
-        let (size, target) = ((lab.repeats, APPENDS), Some(Target::AtMost(1.15)));
+        let (size, target) = ((lab.repeats, APPENDS), Some(Target::AtMost(1.30)));
         let alone = compare("only session", size, &mut ours, &mut theirs, target)?;
         add_sessions(&log, &id)?;
         let among = compare("among 1,000 others", size, &mut ours, &mut theirs, target)?;
