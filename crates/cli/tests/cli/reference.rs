@@ -1,7 +1,7 @@
 //! Counts records the plain way, with another parser and without boswell's reader.
 //!
 //! Each line is read from its start for as long as it is JSON; objects count, other values do not. A file that is one JSON value
-//! over several lines is a document: an object is one record, an array has as many as it has objects.
+//! over several lines, or one array, is a document: an object is one record, an array has as many as it has objects.
 
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
@@ -36,10 +36,11 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
     found
 }
 
-/// A value that needs more than one line.
+/// A value that needs more than one line, or an array, which no line of a log is.
 fn document(bytes: &[u8]) -> Option<Value> {
     let text = bytes.trim_ascii();
-    text.contains(&b'\n').then(|| serde_json::from_slice(text).ok()).flatten()
+    let is_one = text.starts_with(b"[") || text.contains(&b'\n');
+    is_one.then(|| serde_json::from_slice(text).ok()).flatten()
 }
 
 /// The objects at the beginning of a line, up to the first thing that is no JSON. NULs before them are passed over.
