@@ -7,7 +7,8 @@ use serde_json::Value;
 
 /// Resolves every level of JSON that a text was wrapped in. Panics where what is left is not valid JSON.
 fn unwrap(form: &str, text: &str) -> String {
-    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("{error} in {form}: {text}"));
+    let parse =
+        |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("{error} in {form}: {text}"));
     let string = |text: &str| parse(text).as_str().unwrap().to_owned();
     let input = |text: &str| parse(text)["input"].as_str().unwrap().to_owned();
     match form {

@@ -5,17 +5,20 @@ use boswell_store::Session;
 
 use super::{Part, Transcript, prose};
 use crate::output::Output;
-use crate::terminal::{escape, one_line};
+use crate::terminal::one_line;
 use crate::when;
 
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
     let facts = transcript.session.facts();
-    out.line(&format!("# {}\n", prose::markdown(&one_line(&transcript.text(name)))))?;
-    out.line(&format!("- session: `{}`", escape(&transcript.session.reference().to_string()).replace('`', "'")))?;
+    out.line(&format!("# {}\n", prose::markdown(&transcript.label(name))))?;
+    out.line(&format!(
+        "- session: `{}`",
+        transcript.label(&transcript.session.reference().to_string()).replace('`', "'")
+    ))?;
     for (word, value) in [("project", facts.project.as_deref()), ("agent", facts.agent.as_deref())] {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.line(&format!("- {word}: `{}`", one_line(value).replace('`', "'")))?;
+            out.line(&format!("- {word}: `{}`", transcript.label(value).replace('`', "'")))?;
         }
     }
     if let Some(created) = facts.created {
@@ -30,9 +33,10 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
 
 fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<()> {
     let session = transcript.session_of(part);
-    let leaves =
-        part.from.map(|slot| format!(" (leaves the conversation after `{}`)", one_line(&session.log().label(slot))));
-    out.line(&format!("## {}{}\n", part.title, leaves.unwrap_or_default()))?;
+    let leaves = part
+        .from
+        .map(|slot| format!(" (leaves the conversation after `{}`)", transcript.label(&session.log().label(slot))));
+    out.line(&format!("## {}{}\n", transcript.label(&part.title), leaves.unwrap_or_default()))?;
     for slot in &part.slots {
         if out.gone() {
             return Ok(());
@@ -52,7 +56,7 @@ fn write_entry(
     out: &mut Output,
 ) -> Result<()> {
     let at = session.log().head(slot).and_then(|head| head.instant()).map(when::minute).unwrap_or_default();
-    out.line(&format!("### {} {at}\n", Transcript::who(session, slot)))?;
+    out.line(&format!("### {} {at}\n", transcript.who(session, slot)))?;
     if let Some(remark) = &view.remark {
         out.line(&format!("*{}*\n", prose::markdown(&one_line(&transcript.text(remark)))))?;
     }
@@ -65,15 +69,15 @@ fn write_entry(
                 out.line("")?;
             }
             Block::Call { name, input, .. } => {
-                fenced(&format!("calls {}", one_line(name)), &transcript.text(input), out)?
+                fenced(&format!("calls {}", transcript.label(name)), &transcript.text(input), out)?
             }
             Block::Result { text, is_error, .. } => {
                 fenced(if *is_error { "failed" } else { "answer" }, &transcript.text(text), out)?;
             }
             Block::Media { mime, .. } => {
-                out.line(&format!("*[{}]*\n", one_line(mime.as_deref().unwrap_or("media"))))?;
+                out.line(&format!("*[{}]*\n", transcript.label(mime.as_deref().unwrap_or("media"))))?;
             }
-            Block::Other { word, json } => fenced(&one_line(word), &transcript.text(json), out)?,
+            Block::Other { word, json } => fenced(&transcript.label(word), &transcript.text(json), out)?,
             _ => {}
         }
     }

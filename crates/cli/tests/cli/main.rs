@@ -41,6 +41,7 @@ mod pi_lab;
 #[cfg(target_os = "linux")]
 mod pi_late_lines;
 mod pi_vectors;
+mod redaction;
 mod reference;
 mod repair;
 mod silence;

@@ -12,9 +12,8 @@ pub(super) const WINDOW: usize = 3;
 const COMMON: &[u8] = b"etaoinsrlcdhumpfgbywvkxjqz";
 
 /// Three bytes that occur everywhere although none of them is rare.
-const EVERYWHERE: [&[u8]; 14] = [
-    b"ion", b"com", b"git", b"ver", b"er ", b"son", b"lin", b"enc", b"red", b"urc", b"on_", b"try", b"pla", b"key",
-];
+const EVERYWHERE: [&[u8]; 14] =
+    [b"ion", b"com", b"git", b"ver", b"er ", b"son", b"lin", b"enc", b"red", b"urc", b"on_", b"try", b"pla", b"key"];
 
 /// Words, each with what it leads to.
 #[derive(Debug)]

@@ -92,7 +92,17 @@ const LONGEST: usize = 512;
 
 /// Words that follow the name of an option in prose.
 const PROSE: [&str; 12] = [
-    "option", "options", "argument", "arguments", "parameter", "parameters", "instead", "should", "cannot", "flags", "without",
+    "option",
+    "options",
+    "argument",
+    "arguments",
+    "parameter",
+    "parameters",
+    "instead",
+    "should",
+    "cannot",
+    "flags",
+    "without",
     "before",
 ];
 
@@ -140,9 +150,18 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     let words = letters.digits == 0 && letters.signs == 0;
     match name {
         Name::Password if value.quoted => (len >= 3 && odd) || (len >= 6 && !value::names_itself(bytes)),
-        Name::Password if value.shell => (len >= 4 && odd) || (len >= 6 && !value::names_itself(bytes) && letters.lower > 0),
+        Name::Password if value.shell => {
+            (len >= 4 && odd) || (len >= 6 && !value::names_itself(bytes) && letters.lower > 0)
+        }
         Name::Password => len >= 6 && odd && (mixed || len >= 8),
-        Name::Key if words => len >= 20 && (value.quoted || value.shell) && !value::is_camel_case(bytes) && letters.upper >= 3 && letters.lower >= 3 && bits >= 3.8,
+        Name::Key if words => {
+            len >= 20
+                && (value.quoted || value.shell)
+                && !value::is_camel_case(bytes)
+                && letters.upper >= 3
+                && letters.lower >= 3
+                && bits >= 3.8
+        }
         Name::Key if value.quoted || value.shell => len >= 6 && mixed && !is_label(bytes),
         Name::Key => len >= 8 && mixed && bits >= 2.5 && !is_label(bytes),
         Name::Token => len >= 16 && mixed && bits >= 3.0 && !is_label(bytes) && !is_id(bytes),
@@ -158,7 +177,10 @@ fn is_label(bytes: &[u8]) -> bool {
             || part.len() <= 4
     };
     let odd = |part: &&[u8]| part.len() >= 12 && part.iter().any(u8::is_ascii_digit);
-    parts.len() > 1 && !parts.iter().any(odd) && parts.iter().filter(|part| plain(part)).count() * 2 > parts.len() && !is_id(bytes)
+    parts.len() > 1
+        && !parts.iter().any(odd)
+        && parts.iter().filter(|part| plain(part)).count() * 2 > parts.len()
+        && !is_id(bytes)
 }
 
 /// A UUID or a hash: an id of something, unless its name says that it is a secret.
@@ -169,7 +191,8 @@ fn is_id(bytes: &[u8]) -> bool {
 /// The value that has one of an issuer's forms, behind the issuer's name at `range`.
 pub(super) fn of_vendor(text: &[u8], range: &Range<usize>, forms: &[(Class, usize, usize)]) -> Option<Range<usize>> {
     let rest = text.get(range.end..)?;
-    let same = rest.iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')).count();
+    let same =
+        rest.iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')).count();
     let between = rest.get(..same)?.to_ascii_lowercase();
     let own = text.get(range.clone())?.to_ascii_lowercase();
     let telling = |part: &[u8]| {
@@ -203,7 +226,8 @@ pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
     }
     if sign == b'>' {
         let rest = text.get(at..)?;
-        let len = rest.iter().take(LONGEST).position(|byte| *byte == b'<').filter(|len| rest.get(len + 1) == Some(&b'/'))?;
+        let len =
+            rest.iter().take(LONGEST).position(|byte| *byte == b'<').filter(|len| rest.get(len + 1) == Some(&b'/'))?;
         return Some(Value { range: at..at + len, quoted: true, shell: false });
     }
     if let Some(range) = quoted(text, at) {
@@ -221,15 +245,26 @@ fn skip(text: &[u8], at: usize, most: usize, fits: fn(u8) -> bool) -> usize {
 fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<(usize, u8)> {
     let rest = text.get(spaced..)?;
     for (sign, kind) in [
-        (&b"==="[..], b'='), (b"==", b'='), (b"=>", b'='), (b"!==", b'='), (b"!=", b'='), (b":=", b'='), (b"=", b'='),
-        (b":", b':'), ("：".as_bytes(), b':'), ("是".as_bytes(), b':'), ("为".as_bytes(), b':'), (b"is ", b':'),
+        (&b"==="[..], b'='),
+        (b"==", b'='),
+        (b"=>", b'='),
+        (b"!==", b'='),
+        (b"!=", b'='),
+        (b":=", b'='),
+        (b"=", b'='),
+        (b":", b':'),
+        ("：".as_bytes(), b':'),
+        ("是".as_bytes(), b':'),
+        ("为".as_bytes(), b':'),
+        (b"is ", b':'),
     ] {
         if rest.starts_with(sign) && (sign != b"is " || spaced > closed) {
             return Some((spaced + sign.len(), kind));
         }
     }
     // The start of the whole word: `--db-password`, `<db_password>`.
-    let word = text.get(..start)?.iter().rev().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let word =
+        text.get(..start)?.iter().rev().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     let word = word.count();
     let from = start - word;
     let dashes = text.get(from..)?.starts_with(b"--");
@@ -242,7 +277,10 @@ fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<
 
 /// Where the value is in `name: type = "value"`.
 fn behind_type(text: &[u8], at: usize) -> Option<usize> {
-    let kind = skip(text, at, 40, |b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'&' | b'<' | b'>' | b'[' | b']' | b'\'' | b':' | b'|' | b'?' | b' '));
+    let kind = skip(text, at, 40, |b| {
+        b.is_ascii_alphanumeric()
+            || matches!(b, b'_' | b'&' | b'<' | b'>' | b'[' | b']' | b'\'' | b':' | b'|' | b'?' | b' ')
+    });
     let sign = text.get(kind) == Some(&b'=') && kind > at;
     let behind = skip(text, kind + 1, 4, |byte| byte == b' ');
     (sign && quoted(text, behind).is_some()).then_some(behind)
@@ -250,7 +288,10 @@ fn behind_type(text: &[u8], at: usize) -> Option<usize> {
 
 /// The text between quotes that open at `at`, however often they are escaped.
 pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let letter = usize::from(matches!(text.get(at..at + 2), Some([b'r' | b'b' | b'f' | b'u' | b'@' | b'$' | b'L', b'"' | b'\''])));
+    let letter = usize::from(matches!(
+        text.get(at..at + 2),
+        Some([b'r' | b'b' | b'f' | b'u' | b'@' | b'$' | b'L', b'"' | b'\''])
+    ));
     let slashes = skip(text, at + letter, 16, |byte| byte == b'\\');
     let depth = slashes - at - letter;
     let quote = *text.get(slashes).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
@@ -273,12 +314,16 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
 /// A value without quotes, up to the first byte that ends a word in a shell, in JSON or in prose.
 pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
     let rest = text.get(at..).unwrap_or_default();
-    let ends = |byte: u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`,;)]}<>|&".contains(&byte) || !byte.is_ascii();
+    let ends = |byte: u8| {
+        byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`,;)]}<>|&".contains(&byte) || !byte.is_ascii()
+    };
     let mut len = 0;
     while let Some(byte) = rest.get(len).filter(|byte| len < LONGEST && !ends(**byte)) {
-        let escape = *byte == b'\\' && matches!(rest.get(len + 1), None | Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'/'));
+        let escape = *byte == b'\\'
+            && matches!(rest.get(len + 1), None | Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'/'));
         // A place that a template fills ends with its own brackets.
-        let template = matches!(byte, b'{' | b'(') && len == 0 || byte == &b'$' && matches!(rest.get(len + 1), Some(b'{' | b'('));
+        let template =
+            matches!(byte, b'{' | b'(') && len == 0 || byte == &b'$' && matches!(rest.get(len + 1), Some(b'{' | b'('));
         if template {
             return at..at;
         }

@@ -41,8 +41,12 @@ pub(super) enum Takes {
 }
 
 const CURL: &[(&str, Takes)] = &[
-    ("-u", Takes::Pair), ("--user", Takes::Pair), ("-U", Takes::Pair), ("--proxy-user", Takes::Pair),
-    ("-b", Takes::Pair), ("--cookie", Takes::Pair),
+    ("-u", Takes::Pair),
+    ("--user", Takes::Pair),
+    ("-U", Takes::Pair),
+    ("--proxy-user", Takes::Pair),
+    ("-b", Takes::Pair),
+    ("--cookie", Takes::Pair),
 ];
 const HTTPIE: &[(&str, Takes)] = &[("-a", Takes::Pair), ("--auth", Takes::Pair)];
 const MYSQL: &[(&str, Takes)] = &[("-p", Takes::Glued)];
@@ -106,7 +110,20 @@ pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, seen: &m
 
 /// Users that documentation logs in as; with them a password that is a plain word is an example.
 const ANYBODY: [&[u8]; 14] = [
-    b"", b"user", b"username", b"name", b"usr", b"u", b"me", b"foo", b"login", b"youruser", b"myuser", b"test", b"postgres", b"root",
+    b"",
+    b"user",
+    b"username",
+    b"name",
+    b"usr",
+    b"u",
+    b"me",
+    b"foo",
+    b"login",
+    b"youruser",
+    b"myuser",
+    b"test",
+    b"postgres",
+    b"root",
 ];
 
 fn is_example(user: &[u8], password: &[u8]) -> bool {
@@ -119,7 +136,12 @@ fn is_example(user: &[u8], password: &[u8]) -> bool {
 }
 
 fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
-    let scheme = text.get(..range.start)?.iter().rev().take(24).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let scheme = text
+        .get(..range.start)?
+        .iter()
+        .rev()
+        .take(24)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     if scheme.count() == 0 {
         return None;
     }
@@ -136,7 +158,11 @@ fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..end)?);
     let template = |bytes: &[u8]| bytes.iter().any(|byte| b"{}$()[]".contains(byte));
     // `$` and brackets are escaped in real addresses; here they are what a template fills.
-    if password.len() < 2 || template(user) || (template(password) && value::is_reference(password)) || starts_template(password) {
+    if password.len() < 2
+        || template(user)
+        || (template(password) && value::is_reference(password))
+        || starts_template(password)
+    {
         return None;
     }
     (!is_example(user, password)).then_some(range.end + colon + 1..range.end + end)
@@ -149,7 +175,12 @@ fn starts_template(password: &[u8]) -> bool {
 /// How far the options of a command are looked for.
 const COMMAND: usize = 1024;
 
-fn command(text: &[u8], range: &Range<usize>, options: &[(&str, Takes)], found: &mut Vec<(&'static str, Range<usize>)>) {
+fn command(
+    text: &[u8],
+    range: &Range<usize>,
+    options: &[(&str, Takes)],
+    found: &mut Vec<(&'static str, Range<usize>)>,
+) {
     let own = text.get(range.clone()).unwrap_or_default();
     let rest = text.get(range.end..).unwrap_or_default();
     let rest = rest.get(..rest.len().min(COMMAND)).unwrap_or_default();
@@ -210,13 +241,15 @@ fn next_word(text: &[u8], at: usize) -> (Range<usize>, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let mut start = 0;
     while let Some(byte) = rest.get(start).filter(|_| start < 64) {
-        let escape = *byte == b'\\' || (matches!(byte, b'n' | b'r' | b't') && start > 0 && rest.get(start - 1) == Some(&b'\\'));
+        let escape =
+            *byte == b'\\' || (matches!(byte, b'n' | b'r' | b't') && start > 0 && rest.get(start - 1) == Some(&b'\\'));
         if !byte.is_ascii_whitespace() && !escape {
             break;
         }
         start += 1;
     }
-    let len = rest.iter().skip(start).take(256).take_while(|b| !b.is_ascii_whitespace() && !b"\"'`\\{}".contains(b)).count();
+    let len =
+        rest.iter().skip(start).take(256).take_while(|b| !b.is_ascii_whitespace() && !b"\"'`\\{}".contains(b)).count();
     (at + start..at + start + len, at + start + len)
 }
 
@@ -240,7 +273,8 @@ fn netrc(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 fn pgpass(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..)?;
-    let mut colons = rest.iter().take(256).enumerate().take_while(|(_, b)| !b.is_ascii_whitespace() && !b"\"'\\/".contains(b));
+    let mut colons =
+        rest.iter().take(256).enumerate().take_while(|(_, b)| !b.is_ascii_whitespace() && !b"\"'\\/".contains(b));
     let mut part = || colons.by_ref().find(|(_, byte)| **byte == b':').map(|(at, _)| at);
     let (_, user) = (part()?, part()?);
     let range = bare(text, at + user + 1);
@@ -280,9 +314,23 @@ fn is_cookie(name: &[u8], value: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let attribute = ATTRIBUTES.iter().any(|it| it.as_bytes() == lower);
     let named = name.iter().all(|byte| ALNUM.has(*byte) || b"_-.!$".contains(byte)) && !name.is_empty();
-    let telling = ["sess", "sid", "auth", "token", "jwt", "login", "remember", "csrf", "xsrf", "secure", "host-", "clearance", "user"]
-        .iter()
-        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
+    let telling = [
+        "sess",
+        "sid",
+        "auth",
+        "token",
+        "jwt",
+        "login",
+        "remember",
+        "csrf",
+        "xsrf",
+        "secure",
+        "host-",
+        "clearance",
+        "user",
+    ]
+    .iter()
+    .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
     let long = value.len() >= 16 && value::bits(value) >= 3.0 && value.iter().any(u8::is_ascii_digit);
     named && !attribute && ((telling && value.len() >= 4) || long) && !value::is_reference(value)
 }
@@ -299,15 +347,15 @@ fn authorization(text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)>
         if rest.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme.as_bytes())) {
             let spaces = rest.iter().skip(scheme.len()).take_while(|byte| matches!(byte, b' ' | b'=')).count();
             if spaces > 0 {
-                return bearer(text, at + scheme.len() + spaces, true).map(|(_, range)| {
-                    (if scheme == "Basic" { "basic-auth" } else { "bearer-token" }, range)
-                });
+                return bearer(text, at + scheme.len() + spaces, true)
+                    .map(|(_, range)| (if scheme == "Basic" { "basic-auth" } else { "bearer-token" }, range));
             }
         }
     }
     let (_, range) = bearer(text, at, true)?;
     let bytes = text.get(range.clone())?;
-    (bytes.len() >= 16 && bytes.iter().any(u8::is_ascii_digit) && value::bits(bytes) >= 3.0).then_some(("bearer-token", range))
+    (bytes.len() >= 16 && bytes.iter().any(u8::is_ascii_digit) && value::bits(bytes) >= 3.0)
+        .then_some(("bearer-token", range))
 }
 
 /// A token behind `Bearer`; without the header's name only one that cannot be a word.
@@ -319,7 +367,8 @@ fn bearer(text: &[u8], at: usize, header: bool) -> Option<(&'static str, Range<u
     let odd = bytes.iter().any(u8::is_ascii_digit);
     let enough = if header { len >= 8 && (odd || len >= 16) } else { len >= 16 && odd && value::bits(bytes) >= 3.0 };
     // Code such as `Bearer ${token}` or `Bearer token.value()` goes on with a bracket.
-    let code = rest.get(len).is_some_and(|byte| b"({[$".contains(byte)) || value::is_code(bytes) || value::is_reference(bytes);
+    let code =
+        rest.get(len).is_some_and(|byte| b"({[$".contains(byte)) || value::is_code(bytes) || value::is_reference(bytes);
     let len = bytes.iter().rev().take_while(|byte| matches!(byte, b'.' | b':')).count().max(0);
     let end = at + bytes.len() - len;
     (enough && !code).then_some(("bearer-token", at..end))
@@ -366,7 +415,8 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let body = range.end + head.len() + 5;
-    let inside = |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=,:.()\\\"'_-".contains(byte);
+    let inside =
+        |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=,:.()\\\"'_-".contains(byte);
     let mut end = body;
     let bytes = text.get(body..)?;
     let mut dashes = 0;
@@ -381,7 +431,10 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let mut key = text.get(body..end)?;
     // What follows a block without an end may be prose: the key is what is longer than a word.
     if dashes < 5 {
-        let last = key.split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b)).filter(|line| line.len() >= 32).next_back()?;
+        let last = key
+            .split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b))
+            .filter(|line| line.len() >= 32)
+            .next_back()?;
         let past = last.as_ptr() as usize - key.as_ptr() as usize + last.len();
         key = key.get(..past)?;
     }
@@ -395,7 +448,8 @@ pub(super) fn discord(text: &[u8], found: &mut Vec<(&'static str, Range<usize>)>
         if text.get(dot + 7) != Some(&b'.') {
             continue;
         }
-        let before = text.get(..dot).unwrap_or_default().iter().rev().take(28).take_while(|byte| URL.has(**byte)).count();
+        let before =
+            text.get(..dot).unwrap_or_default().iter().rev().take(28).take_while(|byte| URL.has(**byte)).count();
         let time = text.get(dot + 1..dot + 7).is_some_and(|it| it.iter().all(|byte| URL.has(*byte)));
         let code = text.get(dot + 8..).unwrap_or_default().iter().take(64).take_while(|byte| URL.has(**byte)).count();
         if before < 22 || !time || code < 25 {

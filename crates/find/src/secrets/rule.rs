@@ -100,7 +100,11 @@ fn vendor(line: &'static str) -> Result<Vendor> {
         return Err(wrong(line, "it needs a kind, names and forms"));
     };
     let forms: Option<Vec<_>> = forms.split('|').map(run).collect();
-    Ok(Vendor { kind, names: names.split(',').collect(), forms: forms.ok_or_else(|| wrong(line, "a run is not valid"))? })
+    Ok(Vendor {
+        kind,
+        names: names.split(',').collect(),
+        forms: forms.ok_or_else(|| wrong(line, "a run is not valid"))?,
+    })
 }
 
 /// Reads `class{n}`, `class{n,m}` or `class{n,}`.
@@ -154,9 +158,7 @@ impl Rule {
         for (index, piece) in self.pieces.iter().enumerate().take(self.anchor).rev() {
             let before = text.get(..at)?;
             let len = match piece {
-                Piece::Literal(texts) => {
-                    texts.iter().find(|it| before.ends_with(it.as_bytes())).map(|it| it.len())?
-                }
+                Piece::Literal(texts) => texts.iter().find(|it| before.ends_with(it.as_bytes())).map(|it| it.len())?,
                 Piece::Run(class, least, most) => {
                     let len = before.iter().rev().take(*most).take_while(|byte| class.has(**byte)).count();
                     (len >= *least).then_some(len)?

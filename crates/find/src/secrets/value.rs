@@ -35,10 +35,36 @@ pub(super) fn is_filler(bytes: &[u8]) -> bool {
 
 /// Texts that make a value of a telling name an example, a reference or a message, in small letters.
 const REFERENCES: [&str; 30] = [
-    "example", "placeholder", "changeme", "change-me", "change_me", "change_this", "redacted", "removed]",
-    "dummy", "sample", "insert", "replace", "xxxxx", "****", "...", "…", "•••", "process.env", "environ", "getenv",
-    "secrets.", "config.", "settings.", "not-set", "not_set", "not set", "undefined",
-    "-here", "_here", "23456789",
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "change_this",
+    "redacted",
+    "removed]",
+    "dummy",
+    "sample",
+    "insert",
+    "replace",
+    "xxxxx",
+    "****",
+    "...",
+    "…",
+    "•••",
+    "process.env",
+    "environ",
+    "getenv",
+    "secrets.",
+    "config.",
+    "settings.",
+    "not-set",
+    "not_set",
+    "not set",
+    "undefined",
+    "-here",
+    "_here",
+    "23456789",
 ];
 
 /// As above, but so short that keys contain them by chance: they count where a word begins.
@@ -46,13 +72,82 @@ const SHORT_REFERENCES: [&str; 4] = ["your", "fake", "mock", "env."];
 
 /// Values that are words of code, of forms or of documentation rather than secrets.
 const WORDS: [&str; 76] = [
-    "password", "passwd", "passphrase", "pass", "pwd", "secret", "secrets", "token", "key", "apikey", "api_key",
-    "api-key", "string", "str", "text", "true", "false", "null", "none", "nil", "empty", "required", "optional",
-    "hidden", "default", "value", "admin", "root", "user", "username", "postgres", "mysql", "guest", "test",
-    "testing", "public", "private", "bearer", "basic", "oauth", "oauth2", "jwt", "boolean", "number", "object", "any",
-    "int", "bytes", "missing", "invalid", "incorrect", "wrong", "valid", "unknown", "disabled", "enabled", "auto",
-    "input", "field", "header", "cookie", "session", "local", "localhost", "file", "keyring", "keychain", "vault",
-    "prompt", "manual", "option", "type", "foo", "bar", "baz", "foobar",
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "pwd",
+    "secret",
+    "secrets",
+    "token",
+    "key",
+    "apikey",
+    "api_key",
+    "api-key",
+    "string",
+    "str",
+    "text",
+    "true",
+    "false",
+    "null",
+    "none",
+    "nil",
+    "empty",
+    "required",
+    "optional",
+    "hidden",
+    "default",
+    "value",
+    "admin",
+    "root",
+    "user",
+    "username",
+    "postgres",
+    "mysql",
+    "guest",
+    "test",
+    "testing",
+    "public",
+    "private",
+    "bearer",
+    "basic",
+    "oauth",
+    "oauth2",
+    "jwt",
+    "boolean",
+    "number",
+    "object",
+    "any",
+    "int",
+    "bytes",
+    "missing",
+    "invalid",
+    "incorrect",
+    "wrong",
+    "valid",
+    "unknown",
+    "disabled",
+    "enabled",
+    "auto",
+    "input",
+    "field",
+    "header",
+    "cookie",
+    "session",
+    "local",
+    "localhost",
+    "file",
+    "keyring",
+    "keychain",
+    "vault",
+    "prompt",
+    "manual",
+    "option",
+    "type",
+    "foo",
+    "bar",
+    "baz",
+    "foobar",
 ];
 
 /// Whether a value is a generic word.
@@ -75,9 +170,9 @@ pub(super) fn is_reference(bytes: &[u8]) -> bool {
         || framed(b'%', b'%')
         || [&b"${"[..], b"$(", b"{{", b"}}", b"<%", b"%(", b"%s", b"#{"].iter().any(|part| has(part))
         || REFERENCES.iter().any(|word| has(word.as_bytes()))
-        || SHORT_REFERENCES.iter().any(|word| {
-            memchr::memmem::find_iter(&lower, word.as_bytes()).any(|at| begins_a_word(&lower, at))
-        })
+        || SHORT_REFERENCES
+            .iter()
+            .any(|word| memchr::memmem::find_iter(&lower, word.as_bytes()).any(|at| begins_a_word(&lower, at)))
 }
 
 /// `****`, `xxxxxx`, `------`: at most two different bytes.
@@ -140,7 +235,9 @@ pub(super) fn is_code(bytes: &[u8]) -> bool {
     let path = starts(b"/") && slashes > 1 || starts(b"./") || starts(b"../") || starts(b"~/");
     let address = memchr::memmem::find(bytes, b"://").is_some();
     // A call or an index: `read(`, `parts[`.
-    let call = bytes.windows(2).any(|pair| matches!(pair, [name, b'(' | b'['] if name.is_ascii_alphanumeric() || *name == b'_'));
+    let call = bytes
+        .windows(2)
+        .any(|pair| matches!(pair, [name, b'(' | b'['] if name.is_ascii_alphanumeric() || *name == b'_'));
     path || address || call || is_file(bytes) || is_dotted(bytes) || is_constant(bytes)
 }
 

@@ -321,7 +321,12 @@ pub(super) fn assigned(rng: &mut Rng) -> Vec<Credential> {
         }
     }
     let uuid = rng.uuid_v4();
-    all.push(Credential { issuer: "heroku classic", text: format!("HEROKU_API_KEY={uuid}"), secret: uuid, joins: false });
+    all.push(Credential {
+        issuer: "heroku classic",
+        text: format!("HEROKU_API_KEY={uuid}"),
+        secret: uuid,
+        joins: false,
+    });
     let uuid = rng.uuid_v4();
     all.push(Credential { issuer: "snyk", text: format!("snyk_token: \"{uuid}\""), secret: uuid, joins: false });
     all
@@ -392,7 +397,11 @@ pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
     for (issuer, place) in PLACES {
         let mut secret = password(rng);
         // A `#` ends the host of an address, so addresses carry it escaped, as they do `@`.
-        if issuer.ends_with("address") || place.contains("://admin") || place.contains("://app") || place.contains("://:") {
+        if issuer.ends_with("address")
+            || place.contains("://admin")
+            || place.contains("://app")
+            || place.contains("://:")
+        {
             secret = secret.replace('#', "%40");
         }
         all.push(Credential { issuer, text: place.replace("PW", &secret), secret, joins: false });
@@ -402,12 +411,24 @@ pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
         all.push(Credential { issuer, text: place.replace("KEY", &secret), secret, joins: false });
     }
     let pair = crate::base64::encode(format!("bob:{}", password(rng)).as_bytes());
-    all.push(Credential { issuer: "basic", text: format!("Authorization: Basic {pair}"), secret: pair.clone(), joins: false });
+    all.push(Credential {
+        issuer: "basic",
+        text: format!("Authorization: Basic {pair}"),
+        secret: pair.clone(),
+        joins: false,
+    });
     all.push(Credential { issuer: "basic alone", text: format!("-H \"x: Basic {pair}\""), secret: pair, joins: false });
     let key = format!("{}==", draw(rng, BASE64, 86));
     let text = format!("DefaultEndpointsProtocol=https;AccountName=a;AccountKey={key};EndpointSuffix=core.windows.net");
     all.push(Credential { issuer: "azure storage", text, secret: key, joins: false });
-    for name in ["RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"] {
+    for name in [
+        "RSA PRIVATE KEY",
+        "EC PRIVATE KEY",
+        "OPENSSH PRIVATE KEY",
+        "PRIVATE KEY",
+        "ENCRYPTED PRIVATE KEY",
+        "PGP PRIVATE KEY BLOCK",
+    ] {
         let lines: Vec<String> = (0..8).map(|_| draw(rng, BASE64, 64)).collect();
         let secret = lines.get(3).cloned().unwrap_or_default();
         let text = format!("-----BEGIN {name}-----\n{}\n-----END {name}-----", lines.join("\n"));
