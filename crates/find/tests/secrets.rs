@@ -5,16 +5,15 @@ use boswell_testkit::credential::{self, Credential};
 use boswell_testkit::{Rng, corpus, disk};
 use serde_json::Value;
 
-/// Resolves every level of JSON that a text was wrapped in. Panics where what is left is not valid JSON.
-fn unwrap(form: &str, text: &str) -> String {
-    let parse =
-        |text: &str| serde_json::from_str::<Value>(text).unwrap_or_else(|error| panic!("{error} in {form}: {text}"));
-    let string = |text: &str| parse(text).as_str().unwrap().to_owned();
-    let input = |text: &str| parse(text)["input"].as_str().unwrap().to_owned();
+/// Resolves every level of JSON that a text was wrapped in; none where what is left is not valid JSON.
+fn unwrapped(form: &str, text: &str) -> Option<String> {
+    let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let string = |text: &str| parse(text)?.as_str().map(str::to_owned);
+    let input = |text: &str| parse(text)?["input"].as_str().map(str::to_owned);
     match form {
-        "raw" => text.to_owned(),
-        "json in json" | "numbers in json in json" => input(&string(text)),
-        "json in json in json" => input(&string(&string(text))),
+        "raw" => Some(text.to_owned()),
+        "json in json" | "numbers in json in json" => input(&string(text)?),
+        "json in json in json" => input(&string(&string(text)?)?),
         _ => string(text),
     }
 }
@@ -25,8 +24,8 @@ fn check(secrets: &Secrets, credential: &Credential, missed: &mut Vec<String>) -
         for (form, text) in credential::escaped(&text) {
             asked += 1;
             let redacted = secrets.redact(&text);
-            let left = unwrap(form, &redacted);
-            if left.contains(&credential.secret) || !left.contains(" removed]") {
+            let clean = |left: &String| !left.contains(&credential.secret) && left.contains(" removed]");
+            if !unwrapped(form, &redacted).is_some_and(|left| clean(&left)) {
                 missed.push(format!("{} in {around}, {form}: {text} -> {redacted}", credential.issuer));
             }
         }

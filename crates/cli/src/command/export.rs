@@ -1,11 +1,13 @@
 //! `export`: a session handed on.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use boswell_dialect::Depth;
-use boswell_find::Secrets;
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_find::{SecretCount, Secrets};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::Resolved;
 use clap::{Args, ValueEnum};
 
@@ -57,7 +59,7 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
         Some(path) => Output::to_file(machine, path)?,
         None => Output::paged(machine),
     };
-    match args.format {
+    let removed = match args.format {
         Format::Jsonl | Format::Json => exact(machine, args, &found, &mut out)?,
         Format::Md | Format::Html => {
             let transcript = Transcript::read(&found, !args.no_redact)?;
@@ -67,20 +69,55 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
                 _ => markdown::write(&transcript, &name, &mut out)?,
             }
             warn_about_gaps(machine, &transcript.session);
+            let count = transcript.count();
+            if args.no_redact {
+                warn_about_secrets(machine, &transcript.session.reference(), count.total());
+                SecretCount::default()
+            } else {
+                count
+            }
         }
-    }
+    };
     out.finish()?;
+    // Rules do not know every secret, so this line is there even if nothing was found.
+    if !machine.quiet {
+        crate::failure::say(&format!("removed {removed}; review before sharing"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Result<()> {
+fn warn_about_secrets(machine: &Machine, session: &SessionRef, count: usize) {
+    if count == 0 || machine.quiet {
+        return;
+    }
+    crate::failure::warn(
+        &Error::new(ErrorKind::Denied, format!("what was written holds {count} keys or passwords"))
+            .because("an exact export leaves nothing out")
+            .hinting(format!(
+                "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
+                session.to_argument()
+            )),
+    );
+}
+
+/// Writes every byte but those that the agent's dialect hides, and gives how many of those there were.
+fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Result<SecretCount> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let hidden = if args.no_redact { Hidden::default() } else { Hidden::of(&session)? };
     let secrets = Secrets::new()?;
-    let mut count = 0;
+    let removed = hidden.count();
+    let left = RefCell::new((0, SecretCount::default()));
+    let watch = |piece: &[u8]| {
+        let (total, kinds) = &mut *left.borrow_mut();
+        for secret in secrets.find(piece) {
+            *total += 1;
+            kinds.add(secret.kind, piece.get(secret.range).unwrap_or_default());
+        }
+    };
     if args.format == Format::Json {
         let shape = shape::session(&found.store.summary(&found.located)?, Some(&found.store), &[], None);
-        document::write(found, (&session, &hidden), &shape, &mut |piece| count += secrets.find(piece).len(), out)?;
+        let last = || secrets_json(&removed, &left.borrow().1);
+        document::write(found, (&session, &hidden), &shape, &mut |piece| watch(piece), &last, out)?;
     } else {
         // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
         let mut line: Vec<u8> = Vec::new();
@@ -88,25 +125,16 @@ fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Outpu
             for part in piece.split_inclusive(|byte| *byte == b'\n') {
                 line.extend_from_slice(part);
                 if part.ends_with(b"\n") {
-                    count += secrets.find(&line).len();
+                    watch(&line);
                     line.clear();
                 }
             }
             out.bytes(piece)
         })?;
-        count += secrets.find(&line).len();
+        watch(&line);
     }
-    if count > 0 && !machine.quiet {
-        crate::failure::warn(
-            &Error::new(ErrorKind::Denied, format!("what was written holds {count} keys or passwords"))
-                .because("an exact export leaves nothing out")
-                .hinting(format!(
-                    "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
-                    session.reference().to_argument()
-                )),
-        );
-    }
-    if !hidden.is_empty() && !machine.quiet {
+    warn_about_secrets(machine, &session.reference(), left.borrow().0);
+    if removed.total() > 0 && !machine.quiet {
         let session = session.reference();
         crate::failure::say(&format!(
             "keys that the agent keeps in {session} are hidden; `boswell export {} --no-redact` writes every byte",
@@ -114,5 +142,11 @@ fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Outpu
         ));
     }
     warn_about_gaps(machine, &session);
-    Ok(())
+    Ok(removed)
+}
+
+/// What a document says of the secrets that it leaves out and of those that it holds.
+fn secrets_json(removed: &SecretCount, left: &SecretCount) -> Json {
+    let kinds = left.kinds().fold(Json::object(), |kinds, (kind, count)| kinds.with(kind, count as u64));
+    Json::object().with("removed", removed.total() as u64).with("left", left.total() as u64).with("kinds", kinds)
 }

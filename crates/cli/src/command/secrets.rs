@@ -17,7 +17,7 @@ use crate::terminal::{Style, fit, one_line};
 /// List keys and passwords that sessions hold, or replace them; never shows them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Found are keys of known shapes, and what names such as `api_key` are set to if it looks like chance.
+    after_help = "Found are keys of known forms, passwords in addresses, commands and headers, and what names such as `api_key` are set to.
 Exit code 1 says that some were found.
 
 Examples:

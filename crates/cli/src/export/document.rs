@@ -1,6 +1,6 @@
 //! A session as one JSON document that holds every byte of its files.
 //!
-//! `{"v":1,"type":"export","ref","dialect","id","session":{…},"files":[{"key","kind","content":[…],"bytes","sha256"}]}`: the pieces of
+//! `{"v":1,"type":"export","ref","dialect","id","session":{…},"files":[{"key","kind","content":[…],"bytes","sha256"}],"secrets":{"removed","left","kinds"}}`: the pieces of
 //! `content` in order are the file; a piece is its text, or `{"base64"}` where it is not UTF-8. Memory follows the longest piece.
 
 use boswell_model::json::Json;
@@ -14,12 +14,13 @@ use crate::output::{Output, json_line};
 /// A piece is cut here where a file has no line ends.
 const PIECE: usize = 1 << 20;
 
-/// Writes the document; `watch` is shown every piece.
+/// Writes the document; `watch` is shown every piece, and `last` gives what is said of secrets at its end.
 pub(crate) fn write(
     found: &Resolved,
     (session, hidden): (&Session, &Hidden),
     shape: &Json,
     watch: &mut dyn FnMut(&[u8]),
+    last: &dyn Fn() -> Json,
     out: &mut Output,
 ) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
@@ -52,7 +53,7 @@ pub(crate) fn write(
         }
         file.end()?;
     }
-    out.bytes(b"]}\n")
+    out.bytes(format!("],\"secrets\":{}}}\n", json_line(&last())).as_bytes())
 }
 
 struct File<'o> {

@@ -1,5 +1,6 @@
 //! Keys that an agent keeps in its own log, which are not handed on unless asked.
 
+use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};
 use boswell_store::Session;
 
@@ -35,9 +36,11 @@ impl Hidden {
         Ok(Hidden { stretches })
     }
 
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.stretches.is_empty()
+    /// Counts them; the dialect replaces the keys of a header as one.
+    pub(crate) fn count(&self) -> SecretCount {
+        let mut count = SecretCount::default();
+        self.stretches.iter().for_each(|it| count.add("agent-key", &it.at.to_le_bytes()));
+        count
     }
 
     /// Hands over the log in pieces, with what stands in the place of what is hidden.

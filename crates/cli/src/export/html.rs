@@ -8,7 +8,7 @@ use super::prose::push_text;
 use super::{Part, Transcript, prose};
 use crate::command::attachments::base64;
 use crate::output::Output;
-use crate::terminal::{escape, one_line};
+use crate::terminal::one_line;
 use crate::when;
 
 const STYLE: &str = include_str!("page.css");
@@ -19,7 +19,7 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
-    let title = text(&one_line(&transcript.text(name)));
+    let title = text(&transcript.label(name));
     // Only our own script runs, whatever should get past the escapes; and nothing is fetched from anywhere.
     let script = base64(&sha256(SCRIPT));
     out.line(&format!(
@@ -53,8 +53,10 @@ fn facts(transcript: &Transcript) -> String {
     rows.extend(facts.agent.clone().map(|it| ("agent", it)));
     rows.extend((!facts.models.is_empty()).then(|| ("models", facts.models.join(", "))));
     rows.extend(facts.created.map(|at| ("begun", when::minute(at))));
-    let rows: Vec<String> =
-        rows.iter().map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&escape(value)))).collect();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&transcript.label(value))))
+        .collect();
     format!("<dl>{}</dl>", rows.concat())
 }
 
@@ -65,7 +67,11 @@ fn contents(transcript: &Transcript) -> String {
         .iter()
         .enumerate()
         .map(|(number, part)| {
-            format!("<a href=\"#part-{number}\">{} <small>{}</small></a>", text(&part.title), part.slots.len())
+            format!(
+                "<a href=\"#part-{number}\">{} <small>{}</small></a>",
+                text(&transcript.label(&part.title)),
+                part.slots.len()
+            )
         })
         .collect();
     format!(
@@ -77,7 +83,7 @@ fn contents(transcript: &Transcript) -> String {
 
 fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Output) -> Result<()> {
     let session = transcript.session_of(part);
-    out.line(&format!("<section id=\"part-{number}\"><h2>{}</h2>", text(&part.title)))?;
+    out.line(&format!("<section id=\"part-{number}\"><h2>{}</h2>", text(&transcript.label(&part.title))))?;
     if let Some(from) = part.from {
         out.line(&format!("<p class=\"from\">leaves the conversation <a href=\"#{}\">here</a></p>", anchor(0, from)))?;
     }
@@ -94,7 +100,7 @@ fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Out
             for (other, it) in leaving {
                 out.line(&format!(
                     "<p class=\"from\"><a href=\"#part-{other}\">{} leaves here</a></p>",
-                    text(&it.title)
+                    text(&transcript.label(&it.title))
                 ))?;
             }
         }
@@ -113,7 +119,7 @@ fn write_entry(
     view: &View,
     out: &mut Output,
 ) -> Result<()> {
-    let who = Transcript::who(session, slot);
+    let who = transcript.who(session, slot);
     let at = session.log().head(slot).and_then(|head| head.instant()).map(when::minute).unwrap_or_default();
     let class = match who.as_str() {
         "User" => "user",
@@ -121,7 +127,7 @@ fn write_entry(
         "Tool" => "tool",
         _ => "other",
     };
-    let model = view.model.as_deref().map(|model| text(&one_line(model))).unwrap_or_default();
+    let model = view.model.as_deref().map(|model| text(&transcript.label(model))).unwrap_or_default();
     out.line(&format!(
         "<article class=\"{class}\" id=\"{}\"><h3>{} <small>{model} {at}</small></h3>",
         anchor(part, slot),
@@ -138,7 +144,7 @@ fn write_entry(
 
 fn block_html(transcript: &Transcript, block: &Block) -> String {
     let folded = |class: &str, lead: &str, body: &str| {
-        let lead = text(&one_line(&transcript.text(lead)));
+        let lead = text(&transcript.label(lead));
         format!(
             "<details class=\"{class}\"><summary>{lead}</summary><pre>{}</pre></details>",
             text(&transcript.text(body))
@@ -147,12 +153,18 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
     match block {
         Block::Text(it) => format!("<div class=\"text\">{}</div>", prose::html(&transcript.text(it))),
         Block::Thinking(it) => folded("thinking", "thinking", it),
-        Block::Call { name, input, .. } => folded("call", &format!("→ {name}  {}", first_line(input)), &pretty(input)),
+        Block::Call { name, input, .. } => {
+            folded("call", &format!("→ {name}  {}", first_line(&transcript.text(input))), &pretty(input))
+        }
         Block::Result { text: it, is_error, .. } => {
             let lead = if *is_error { "← failed: " } else { "← " };
-            folded(if *is_error { "result failed" } else { "result" }, &format!("{lead}{}", first_line(it)), it)
+            folded(
+                if *is_error { "result failed" } else { "result" },
+                &format!("{lead}{}", first_line(&transcript.text(it))),
+                it,
+            )
         }
-        Block::Media { mime, source } => picture(mime.as_deref(), source),
+        Block::Media { mime, source } => picture(transcript, mime.as_deref(), source),
         Block::Other { word, json } => folded("other", word, json),
         _ => String::new(),
     }
@@ -180,14 +192,14 @@ fn pretty(input: &str) -> String {
     raw.members().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn picture(mime: Option<&str>, source: &MediaSource) -> String {
+fn picture(transcript: &Transcript, mime: Option<&str>, source: &MediaSource) -> String {
     let is_base64 =
         |data: &str| data.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r'));
     match (mime.filter(|mime| PICTURES.contains(mime)), source) {
         (Some(mime), MediaSource::Inline(data)) if is_base64(data) => {
             format!("<img alt=\"picture\" src=\"data:{mime};base64,{data}\">")
         }
-        (_, MediaSource::Reference(name)) => format!("<p class=\"remark\">[{}]</p>", text(&one_line(name))),
-        _ => format!("<p class=\"remark\">[{}]</p>", text(&one_line(mime.unwrap_or("media")))),
+        (_, MediaSource::Reference(name)) => format!("<p class=\"remark\">[{}]</p>", text(&transcript.label(name))),
+        _ => format!("<p class=\"remark\">[{}]</p>", text(&transcript.label(mime.unwrap_or("media")))),
     }
 }

@@ -1,14 +1,15 @@
 //! What a page shows of a session: the current branch, the other branches, and the subagents it started.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashSet;
 
 use boswell_dialect::{Depth, SideKind};
-use boswell_find::Secrets;
+use boswell_find::{SecretCount, Secrets};
 use boswell_model::{EntryKind, Flags, Result, Slot, View};
 use boswell_store::{Resolved, Session};
 
-use crate::terminal::escape;
+use crate::terminal::{escape, one_line};
 
 /// A block of text longer than this is cut on a page: no reader scrolls through it, and browsers choke.
 const LONGEST: usize = 1 << 20;
@@ -21,7 +22,10 @@ pub(crate) struct Transcript {
     pub(crate) subagents: Vec<(String, Session)>,
     /// Stretches of conversation, the current branch first.
     pub(crate) parts: Vec<Part>,
-    secrets: Option<Secrets>,
+    secrets: Secrets,
+    redact: bool,
+    /// What was removed, or is left in if nothing is redacted.
+    count: RefCell<SecretCount>,
 }
 
 /// A stretch of conversation.
@@ -59,8 +63,13 @@ impl Transcript {
             });
             subagents.push((located.id.clone(), agent));
         }
-        let secrets = if redact { Some(Secrets::new()?) } else { None };
-        Ok(Transcript { session, subagents, parts, secrets })
+        let (secrets, count) = (Secrets::new()?, RefCell::default());
+        Ok(Transcript { session, subagents, parts, secrets, redact, count })
+    }
+
+    /// What was removed so far; what is left in, if nothing is redacted.
+    pub(crate) fn count(&self) -> SecretCount {
+        self.count.borrow().clone()
     }
 
     /// The session that a part is of.
@@ -84,10 +93,7 @@ impl Transcript {
             end -= 1;
         }
         let kept = text.get(..end).unwrap_or(text);
-        let shown = match &self.secrets {
-            Some(secrets) => secrets.redact(kept),
-            None => Cow::Borrowed(kept),
-        };
+        let shown = self.without_secrets(kept, end < text.len());
         let shown = match escape(&shown) {
             safe if safe == shown => shown,
             safe => Cow::Owned(safe),
@@ -98,13 +104,25 @@ impl Transcript {
         Cow::Owned(format!("{shown}\n[cut: {} of {} bytes shown; `boswell show --entry` shows all]", end, text.len()))
     }
 
+    /// A title, a path or another short text on one line. It may be the beginning of a longer one, so that the beginning of a key
+    /// at its end counts as one.
+    pub(crate) fn label(&self, text: &str) -> String {
+        let kept = text.strip_suffix('…').unwrap_or(text);
+        one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
+    }
+
+    fn without_secrets<'t>(&self, text: &'t str, cut: bool) -> Cow<'t, str> {
+        let shown = self.secrets.redact_into(text, cut, &mut self.count.borrow_mut());
+        if self.redact { shown } else { Cow::Borrowed(text) }
+    }
+
     /// Who speaks.
-    pub(crate) fn who(session: &Session, slot: Slot) -> String {
+    pub(crate) fn who(&self, session: &Session, slot: Slot) -> String {
         match session.log().kind(slot) {
             EntryKind::User => "User".to_owned(),
             EntryKind::Assistant => "Assistant".to_owned(),
             EntryKind::ToolResult | EntryKind::Shell => "Tool".to_owned(),
-            _ => escape(session.log().word(slot)),
+            _ => self.label(session.log().word(slot)),
         }
     }
 }

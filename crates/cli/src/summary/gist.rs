@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use boswell_dialect::Depth;
-use boswell_find::Secrets;
+use boswell_find::{SecretCount, Secrets};
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Result, View};
 use boswell_store::{Resolved, Session};
@@ -31,7 +31,12 @@ impl Gist {
     pub(crate) fn read(found: &Resolved, secrets: &Secrets) -> Result<Gist> {
         let session = found.store.read(&found.located, Depth::Facts)?;
         let mut gist = Gist::default();
-        let shown = |text: &str| secrets.redact(short(text)).into_owned();
+        let shown = |text: &str| {
+            let kept = short(text);
+            // What was cut may end in the beginning of a key.
+            secrets.redact_into(kept, kept.len() < text.len(), &mut SecretCount::default()).into_owned()
+        };
+        let first = |text: &str| secrets.redact_into(short(text), true, &mut SecretCount::default()).into_owned();
         for slot in session.branch(session.tip()?)? {
             let Some(head) = session.log().head(slot) else { continue };
             if head.flags.has(Flags::HIDDEN) || !head.kind.is_conversation() {
@@ -50,7 +55,7 @@ impl Gist {
             }
         }
         // Behind a compaction the branch begins with a summary; the catalog's facts still know what was asked first.
-        if let Some(first) = session.facts().first_prompt.as_deref().map(shown)
+        if let Some(first) = session.facts().first_prompt.as_deref().map(first)
             && !gist.prompts.iter().any(|prompt| begins_alike(prompt, &first))
         {
             gist.prompts.insert(0, first);

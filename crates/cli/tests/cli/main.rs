@@ -47,6 +47,7 @@ mod pi_vectors;
 mod planted_links;
 mod profiles;
 mod purge;
+mod redaction;
 mod reference;
 mod repair;
 mod scrub;

@@ -232,8 +232,9 @@ fn argument(text: &[u8], at: usize, takes: Takes) -> Option<Range<usize>> {
     }
     let sign = word.iter().position(|byte| matches!(byte, b':' | b'='))?;
     let (user, password) = (word.get(..sign)?, word.get(sign + 1..)?);
-    let plain = !password.is_empty() && !(digits(user) && digits(password)) && !password.starts_with(b"//");
-    (plain && !is_example(user, password)).then_some(range.start + sign + 1..range.end)
+    // `-u 1000:1000` are ids, `-u https://…` is an address.
+    let other = password.is_empty() || password.starts_with(b"//") || (digits(user) && digits(password));
+    (!other && !is_example(user, password)).then_some(range.start + sign + 1..range.end)
 }
 
 /// A word and where the next one begins; white space may be written as escapes.
@@ -369,7 +370,7 @@ fn bearer(text: &[u8], at: usize, header: bool) -> Option<(&'static str, Range<u
     // Code such as `Bearer ${token}` or `Bearer token.value()` goes on with a bracket.
     let code =
         rest.get(len).is_some_and(|byte| b"({[$".contains(byte)) || value::is_code(bytes) || value::is_reference(bytes);
-    let len = bytes.iter().rev().take_while(|byte| matches!(byte, b'.' | b':')).count().max(0);
+    let len = bytes.iter().rev().take_while(|byte| matches!(byte, b'.' | b':')).count();
     let end = at + bytes.len() - len;
     (enough && !code).then_some(("bearer-token", at..end))
 }
@@ -431,10 +432,8 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
     let mut key = text.get(body..end)?;
     // What follows a block without an end may be prose: the key is what is longer than a word.
     if dashes < 5 {
-        let last = key
-            .split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b))
-            .filter(|line| line.len() >= 32)
-            .next_back()?;
+        let mut lines = key.split(|b| b.is_ascii_whitespace() || b"\\\"'".contains(b));
+        let last = lines.rfind(|line| line.len() >= 32)?;
         let past = last.as_ptr() as usize - key.as_ptr() as usize + last.len();
         key = key.get(..past)?;
     }

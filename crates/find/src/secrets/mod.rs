@@ -115,8 +115,9 @@ impl Secrets {
         let mut seen = Seen::default();
         let mut covered = 0;
         self.anchors.each(text, &mut |range, clue| match clue {
-            // Inside a key that was found nothing else is looked for, which keeps long runs cheap.
-            Clue::Rule(index, word) if range.start >= covered && text.get(range.clone()) == Some(word.as_bytes()) => {
+            // Inside a key that was found nothing else is looked for, which keeps long runs cheap. A key that
+            // follows without a gap begins inside the run that ends the first one.
+            Clue::Rule(index, word) if range.end > covered && text.get(range.clone()) == Some(word.as_bytes()) => {
                 let Some(rule) = self.rules.get(index) else { return };
                 let place = Place { start: range.start, end: range.end, cut };
                 if let Some(range) = rule.matches(&mut runs, &place) {
@@ -163,7 +164,7 @@ impl Secrets {
             out.push_str(before);
             out.push_str(&format!("[{} removed]", secret.kind));
             at = secret.range.end;
-            count.add(secret.kind);
+            count.add(secret.kind, text.as_bytes().get(secret.range).unwrap_or_default());
         }
         out.push_str(text.get(at..).unwrap_or(""));
         Cow::Owned(out)

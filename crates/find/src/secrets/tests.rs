@@ -111,10 +111,17 @@ fn long_runs_of_prefixes_are_searched_in_linear_time() {
 }
 
 #[test]
-fn a_count_counts_secrets_and_kinds() {
+fn keys_that_follow_each_other_without_a_gap_are_both_removed() {
+    let secrets = Secrets::new().unwrap();
+    let key = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
+    assert_eq!(secrets.redact(&format!("a {key}{key} b")), "a [github-token removed] b");
+}
+
+#[test]
+fn secrets_are_counted_once_each_with_their_kinds() {
     let secrets = Secrets::new().unwrap();
     let mut count = SecretCount::default();
-    let text = "password=\"hunter2\" ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R api_key='abc123'";
+    let text = "password=\"hunter2\" ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R api_key='abc123' api_key='abc123'";
     secrets.redact_into(text, false, &mut count);
     assert_eq!(count.to_string(), "3 secrets (2 kinds)");
     assert_eq!(SecretCount::default().to_string(), "0 secrets (0 kinds)");
