@@ -194,10 +194,10 @@ impl Pieces<'_> {
         let deep = self.open.iter().filter(is_container).count() >= DEEPEST;
         Some(match tag {
             Tag::Paragraph => {
-                if let (Some(Frame::Kind(Kind::Item)), Some(list)) = (self.open.last(), self.lists.last()) {
-                    if let Some(Piece::Open(Kind::List { tight, .. })) = self.pieces.get_mut(*list) {
-                        *tight = false;
-                    }
+                if let (Some(Frame::Kind(Kind::Item)), Some(list)) = (self.open.last(), self.lists.last())
+                    && let Some(Piece::Open(Kind::List { tight, .. })) = self.pieces.get_mut(*list)
+                {
+                    *tight = false;
                 }
                 Kind::Paragraph
             }
