@@ -282,7 +282,7 @@ fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
         };
     }
     if let (Some(item), Some(DeValue::Array(items))) = (item, value) {
-        at = items.iter().nth(item)?.span().start;
+        at = items.get(item)?.span().start;
     }
     Some(text.get(..at)?.matches('\n').count() + 1)
 }

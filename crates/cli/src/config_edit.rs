@@ -1,6 +1,6 @@
 //! Changes the settings file: what else stands in it stays as the user wrote it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
 }
 
 /// The text with another list of patterns.
-fn with_patterns(path: &PathBuf, text: &str, patterns: &[String]) -> Result<String> {
+fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String> {
     let list = Value::Array(patterns.iter().map(|pattern| Value::String(pattern.clone())).collect()).to_string();
     let table = DeTable::parse(text).map_err(|error| Error::new(ErrorKind::Invalid, error.message().to_owned()))?;
     let place = table.get_ref().iter().find(|(key, _)| key.get_ref() == "exclude").map(|(_, value)| value.span());
@@ -81,7 +81,7 @@ mod tests {
 
     fn changed(text: &str, patterns: &[&str]) -> Result<String> {
         let patterns: Vec<String> = patterns.iter().map(|it| (*it).to_owned()).collect();
-        with_patterns(&PathBuf::from("c.toml"), text, &patterns)
+        with_patterns(Path::new("c.toml"), text, &patterns)
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Exclusion {
             let wrong = |why: String| {
                 Error::new(ErrorKind::Invalid, format!("`{}` excludes nothing", pattern.escape_debug()))
                     .because(why)
-                    .hinting("write a folder like `/srv/secret`, `~/work/*` or `**/secret`")
+                    .hinting("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
             };
             for text in spellings(pattern, home).map_err(wrong)? {
                 let glob = GlobBuilder::new(&text)
@@ -237,14 +237,14 @@ mod tests {
 
     #[test]
     fn a_pattern_matches_a_folder_and_all_below_it() {
-        let it = exclusion(&["/srv/secret/", "~/work/*", "**/private", "/x/{a,b}"]);
-        for project in ["/srv/secret", "/srv/secret/sub/deep", "/home/u/work/a", "/home/u/work/a/b", "~/work/a"] {
+        let it = exclusion(&["/srv/secret/", "~/jobs/*", "**/private", "/x/{a,b}"]);
+        for project in ["/srv/secret", "/srv/secret/sub/deep", "/home/u/jobs/a", "/home/u/jobs/a/b", "~/jobs/a"] {
             assert!(it.excludes(project), "{project}");
         }
         for project in ["/any/where/private", "/private/x", "/x/a", "/x/b/c"] {
             assert!(it.excludes(project), "{project}");
         }
-        for project in ["/srv/secret2", "/srv", "/home/u/work", "/home/u", "/any/privately", "/x/c", "", "/"] {
+        for project in ["/srv/secret2", "/srv", "/home/u/jobs", "/home/u", "/any/privately", "/x/c", "", "/"] {
             assert!(!it.excludes(project), "{project}");
         }
     }

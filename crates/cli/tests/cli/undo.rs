@@ -8,6 +8,7 @@ use boswell_testkit::make::pi;
 use boswell_testkit::{Made, Rng, disk};
 
 use crate::bench::{Bench, Ran};
+use crate::keep::below;
 
 const OTHER: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
@@ -40,8 +41,7 @@ const LINE: &str = r#"{"type":"custom","id":"new","parentId":null,"timestamp":"2
 
 /// The files of a folder of sessions.
 fn logs(path: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut found = below(path.parent().unwrap());
     found.sort();
     found
 }
