@@ -55,6 +55,16 @@ pub(crate) fn warn(error: &Error) {
     }
 }
 
+/// Goes on with the other sessions after one that could not be changed. One that its agent has just taken up is left alone with a
+/// warning; any other reason is the command's error once the others are done, for work that was asked for is missing.
+pub(crate) fn pass_over(error: Error, first: &mut Option<Error>) {
+    if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
+        warn(&error);
+    } else {
+        *first = Some(error);
+    }
+}
+
 /// Says something on stderr that is no answer.
 pub(crate) fn say(text: &str) {
     eprintln!("{}", escape(text));

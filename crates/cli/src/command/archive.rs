@@ -50,6 +50,7 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
             .collect::<Result<Vec<(Resolved, Summary)>>>()?,
     };
     let mut out = Output::paged(machine);
+    let mut failed = None;
     for (found, summary) in &chosen {
         if !args.apply {
             would(machine, "archive", summary, &mut out)?;
@@ -58,7 +59,7 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
         match put_away(machine, found) {
             Ok(operation) => report(&summary.reference, &operation, &mut out)?,
             // Of many that are old, one that somebody has just taken up must not keep the others.
-            Err(error) if args.older_than.is_some() => crate::failure::warn(&error),
+            Err(error) if args.older_than.is_some() => crate::failure::pass_over(error, &mut failed),
             Err(error) => return Err(error),
         }
     }
@@ -67,7 +68,7 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
         crate::failure::say(&format!("{} sessions; `--apply` moves them into the vault", chosen.len()));
     }
     super::list::warn_about(machine, &rest);
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// A session that was named, if it may go.

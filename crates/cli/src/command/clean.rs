@@ -55,6 +55,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
     let (conversations, rest) = machine.conversations()?;
     let mut out = Output::paged(machine);
     let mut count = 0;
+    let mut failed = None;
     for conversation in &conversations {
         let (store, summary) = &conversation.front;
         if summary.reference.dialect != args.dialect || !is_old(summary, before) {
@@ -67,7 +68,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
             let found = Resolved { store: machine.writable(found.store)?, located: found.located };
             match remove_session(machine, &found, &mut out) {
                 Ok(()) => {}
-                Err(error) => crate::failure::warn(&error),
+                Err(error) => crate::failure::pass_over(error, &mut failed),
             }
         } else {
             can_remove(&found)?;
@@ -79,7 +80,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         crate::failure::say(&format!("{count} sessions; `--apply` moves them into the vault"));
     }
     super::list::warn_about(machine, &rest);
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// Drops copies that were kept long enough.

@@ -1,5 +1,6 @@
 //! `man`: manual pages.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,9 +30,12 @@ pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
     if let Some(folder) = &args.output {
         durable::make_folders(&RealDisk, folder)?;
         for command in program.get_subcommands().filter(|it| !it.is_hide_set()).chain([&program]) {
-            let file = folder.join(format!("{}.1", page_name(command)));
-            let mut file = new_file(&file)?;
-            render(command, &mut file)?;
+            let path = folder.join(format!("{}.1", page_name(command)));
+            // Rendering writes word by word: in memory first.
+            let mut page = Vec::new();
+            render(command, &mut page)?;
+            let written = new_file(&path)?.write_all(&page);
+            written.map_err(|error| Error::io(path.display(), "write the manual page", error))?;
         }
         return Ok(ExitCode::SUCCESS);
     }

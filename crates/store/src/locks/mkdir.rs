@@ -142,8 +142,15 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
         Err(error) => return Err(Error::io(path.display(), "lock", error)),
     }
     // MyAgents tolerates a missing owner, and so must we: the folder is the lock.
-    if let Ok(file) = disk.open(&path.join("owner"), Open::CreateNew) {
-        let _ = durable::append_all(file.as_ref(), format!("{token}\n").as_bytes());
+    let owner = path.join("owner");
+    if let Ok(file) = disk.open(&owner, Open::CreateNew)
+        && let Err(error) = durable::append_all(file.as_ref(), format!("{token}\n").as_bytes())
+    {
+        // A part of our name would be taken for somebody else's, by us too.
+        if disk.remove(&owner).is_err() {
+            let _ = disk.remove_folder(path);
+            return Err(Error::io(owner.display(), "write", error));
+        }
     }
     Ok(true)
 }
