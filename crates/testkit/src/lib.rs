@@ -8,6 +8,7 @@
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
 //!   counts; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.
 //! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out; [`conformance`] is what every backend
 //!   must do, those of strangers too.
@@ -29,6 +30,8 @@ pub mod crash_disk;
 pub mod damage;
 pub mod disk;
 pub mod fault_disk;
+#[cfg(unix)]
+pub mod faults;
 pub mod files;
 pub mod fuzz;
 pub mod home;

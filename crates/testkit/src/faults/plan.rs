@@ -1,0 +1,137 @@
+//! Which faults a run without any of them calls for.
+
+use super::call_log::{Call, CallLog};
+use crate::Rng;
+
+/// What happens at the chosen call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The process is killed before the call.
+    Kill,
+    /// The call fails with `EIO`; later ones work.
+    Eio,
+    /// This and all later calls that need space fail with `ENOSPC`.
+    Full,
+    /// A write takes half of its bytes, and the next one fails with `ENOSPC`.
+    Half,
+    /// A write takes half of its bytes, then the process is killed.
+    HalfKill,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [Kind::Kill, Kind::Eio, Kind::Full, Kind::Half, Kind::HalfKill];
+
+    /// Its name, as the shim and the report spell it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Kill => "kill",
+            Kind::Eio => "eio",
+            Kind::Full => "full",
+            Kind::Half => "half",
+            Kind::HalfKill => "half-kill",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn named(word: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// Whether the process is gone afterwards.
+    pub fn kills(self) -> bool {
+        matches!(self, Kind::Kill | Kind::HalfKill)
+    }
+}
+
+/// One fault: what, and at which call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// What happens.
+    pub kind: Kind,
+    /// The number of the call, from 1.
+    pub at: usize,
+}
+
+/// Every fault that can make a difference to a run with these calls.
+pub(super) fn every_fault(log: &CallLog) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut changed_since_kill = true;
+    for call in &log.calls {
+        let at = call.number;
+        // A kill leaves what the system was told so far: where nothing changed since the last kill, the disk is the same.
+        if changed_since_kill {
+            faults.push(Fault { kind: Kind::Kill, at });
+        }
+        changed_since_kill = call.changes_disk();
+        faults.push(Fault { kind: Kind::Eio, at });
+        if call.needs_space() {
+            faults.push(Fault { kind: Kind::Full, at });
+        }
+        if call.name == "write" {
+            faults.extend([Kind::Half, Kind::HalfKill].map(|kind| Fault { kind, at }));
+        }
+    }
+    faults
+}
+
+/// A seeded sample that has every kind in it as far as it is large enough.
+pub(super) fn sample(mut faults: Vec<Fault>, size: usize, seed: u64) -> Vec<Fault> {
+    if faults.len() <= size {
+        return faults;
+    }
+    let mut rng = Rng::new(seed);
+    let mut chosen = Vec::with_capacity(size);
+    // Each seed begins with another kind: small samples of many cases have them all.
+    for kind in Kind::ALL.into_iter().cycle().skip(rng.below(Kind::ALL.len())) {
+        if chosen.len() >= size {
+            break;
+        }
+        let of_kind: Vec<usize> = (0..faults.len()).filter(|&index| faults[index].kind == kind).collect();
+        if let Some(&index) = of_kind.get(rng.below(of_kind.len().max(1))) {
+            chosen.push(faults.swap_remove(index));
+        }
+    }
+    chosen.sort_by_key(|fault| (fault.at, fault.kind));
+    chosen
+}
+
+impl Call {
+    fn changes_disk(&self) -> bool {
+        self.went_through() && !matches!(self.name.as_str(), "open" | "fsync")
+    }
+
+    fn needs_space(&self) -> bool {
+        matches!(
+            self.name.as_str(),
+            "create" | "write" | "mkdir" | "link" | "symlink" | "rename" | "truncate" | "fallocate" | "copy_file_range"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str =
+        "1\tfsync\tok\t/r\n2\topen\tok\t/r/a\n3\twrite\tok\t/r/a\n4\tfsync\tok\t/r/a\n5\tunlink\tok\t/r/a\n";
+
+    #[test]
+    fn a_kill_is_tried_once_for_each_state_of_the_disk() {
+        let faults = every_fault(&CallLog::parse(LOG));
+        let kills: Vec<usize> = faults.iter().filter(|it| it.kind == Kind::Kill).map(|it| it.at).collect();
+        assert_eq!(kills, [1, 4]);
+        assert_eq!(faults.iter().filter(|it| it.kind == Kind::Eio).count(), 5);
+        assert_eq!(faults.iter().filter(|it| it.kind == Kind::Half).count(), 1);
+    }
+
+    #[test]
+    fn a_sample_is_repeatable_and_has_every_kind() {
+        let all = every_fault(&CallLog::parse(LOG));
+        let some = sample(all.clone(), 5, 7);
+        assert_eq!(some, sample(all, 5, 7));
+        for kind in Kind::ALL {
+            assert!(some.iter().any(|it| it.kind == kind), "{kind:?}");
+        }
+    }
+}

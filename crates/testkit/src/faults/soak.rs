@@ -1,0 +1,125 @@
+//! All cases over several workers, each with a place of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::case::Case;
+use super::place::Place;
+use super::plan::{Fault, sample};
+use super::shim::Shim;
+use super::tally::{Tally, Violation};
+use super::trial::{Prepared, Start};
+
+/// Which faults of each case are tried.
+#[derive(Debug, Clone, Copy)]
+pub enum Wanted {
+    /// Every one that can make a difference; of a case with more calls than this only a sample of that many.
+    Every {
+        /// The most for a case.
+        most: usize,
+    },
+    /// So many of each case.
+    Sample(usize),
+    /// This one.
+    One(Fault),
+}
+
+/// A soak, ready to run.
+#[derive(Debug)]
+pub struct Soak<'s> {
+    /// The program.
+    pub program: &'s Path,
+    /// The shim.
+    pub shim: &'s Shim,
+    /// An empty folder for the places.
+    pub folder: PathBuf,
+    /// How many trials run at once.
+    pub workers: usize,
+    /// Decides which faults a sample holds.
+    pub seed: u64,
+    /// Which faults are tried.
+    pub wanted: Wanted,
+}
+
+impl Soak<'_> {
+    /// Runs the cases; `progress` hears one line for each.
+    pub fn run(&self, cases: &[Case], progress: &(dyn Fn(String) + Sync)) -> Result<Tally, String> {
+        let (turn, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+        let failures: Mutex<Vec<String>> = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for worker in 0..self.workers.max(1) {
+                let (turn, tally, failures) = (&turn, &tally, &failures);
+                scope.spawn(move || {
+                    let done = self.work(worker, cases, turn, progress);
+                    match done {
+                        Ok(found) => tally.lock().expect("no worker panics").merge(found),
+                        Err(error) => failures.lock().expect("no worker panics").push(error),
+                    }
+                });
+            }
+        });
+        let failures = failures.into_inner().expect("no worker panics");
+        let _ = std::fs::remove_dir(&self.folder);
+        if failures.is_empty() { Ok(tally.into_inner().expect("no worker panics")) } else { Err(failures.join("\n")) }
+    }
+
+    fn work(
+        &self,
+        worker: usize,
+        cases: &[Case],
+        turn: &AtomicUsize,
+        progress: &(dyn Fn(String) + Sync),
+    ) -> Result<Tally, String> {
+        // No digits behind a dash: a key made of the path must not look like an id.
+        let place = Place::build(self.program, self.shim, &self.folder.join(format!("w{worker}")))?;
+        let (mut tally, mut plain) = (Tally::default(), None);
+        while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
+            match self.one_case(&place, case, &mut plain) {
+                Ok(found) => {
+                    let (total, calls) = (found.total(), found.calls.get(case.name).copied().unwrap_or(0));
+                    progress(format!(
+                        "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
+                        case.name,
+                        total.runs,
+                        total.struck,
+                        total.old,
+                        total.new,
+                        total.parts,
+                        total.torn,
+                        total.litter,
+                        total.told,
+                        found.violations.len()
+                    ));
+                    tally.merge(found);
+                }
+                Err(error) => {
+                    let (name, wrong) = (case.name, format!("the case cannot be run: {error}"));
+                    progress(format!("{name}: {wrong}"));
+                    let call = "-".to_owned();
+                    tally.violations.push(Violation { case: name, fault: None, call, wrong });
+                }
+            }
+        }
+        Ok(tally)
+    }
+
+    fn one_case(&self, place: &Place, case: &Case, plain: &mut Option<Start>) -> Result<Tally, String> {
+        let mut tally = Tally::default();
+        let (prepared, wrong) = Prepared::new(place, case, plain)?;
+        tally.violations.extend(wrong);
+        tally.calls.insert(case.name, prepared.calls);
+        let part = crate::Rng::for_part(self.seed, case.name).next_u64();
+        let faults = match self.wanted {
+            Wanted::Every { most } => sample(prepared.faults.clone(), most, part),
+            Wanted::Sample(size) => sample(prepared.faults.clone(), size, part),
+            Wanted::One(fault) => vec![fault],
+        };
+        for fault in faults {
+            let found = prepared.try_fault(fault)?;
+            tally.rows.entry((case.name, fault.kind.word())).or_default().add(found.row);
+            tally.violations.extend(found.violation);
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,303 @@
+//! What a user can see after a command: files of agents and projects, and the answers of reading commands.
+//!
+//! Ids and times differ from run to run. A word with a digit in it that the fixture does not hold becomes `•`, so that two runs of
+//! the same command give the same state.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use super::place::Place;
+use crate::disk;
+
+/// Words of the fixture, which stay as they are.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    words: HashSet<String>,
+    /// Files of the fixture: most of them are the same after every trial, and need no second look.
+    files: HashMap<String, (Vec<u8>, String)>,
+}
+
+impl Known {
+    /// Learns every word of the fixture that is live now.
+    pub(super) fn of(place: &Place) -> Result<Known, String> {
+        let mut known = Known::default();
+        let fixture = files(&place.live(), |_| true);
+        for (path, bytes) in &fixture {
+            known.learn(path);
+            known.learn(&String::from_utf8_lossy(bytes));
+        }
+        for args in [&["list", "--hidden", "--json"][..], &["ops", "--json"], &["check", "--json"]] {
+            known.learn(&place.run(args)?.stdout);
+        }
+        for (path, bytes) in fixture {
+            let text = known.normal(&String::from_utf8_lossy(&bytes));
+            known.files.insert(path, (bytes, text));
+        }
+        Ok(known)
+    }
+
+    fn content(&self, path: &str, bytes: &[u8]) -> String {
+        match self.files.get(path) {
+            Some((same, text)) if same == bytes => text.clone(),
+            _ => self.normal(&String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn learn(&mut self, text: &str) {
+        self.words.extend(words(text).filter(|word| varies(word)).map(str::to_owned));
+    }
+
+    pub(super) fn normal(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            let (head, tail) = rest.split_at(word);
+            out.push_str(if varies(head) && !self.words.contains(head) { "•" } else { head });
+            let gap = tail.find(is_word).unwrap_or(tail.len());
+            out.push_str(&tail[..gap]);
+            rest = &tail[gap..];
+        }
+        out
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.' | '+')
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c| !is_word(c)).filter(|word| !word.is_empty())
+}
+
+/// Ids, times and hashes; short numbers are counts, and those must be the same.
+fn varies(word: &str) -> bool {
+    word.len() >= 8 && word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// What is seen: where, and what, in order. One place may be there several times (new names that were made equal).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) items: Vec<(String, String)>,
+}
+
+impl State {
+    /// Looks at everything: files, then `list`, `ops` and `check`.
+    pub(super) fn see(place: &Place, known: &Known) -> Result<State, String> {
+        let mut state = State::of_files(place, known);
+        for (name, args) in [
+            ("list", &["list", "--hidden", "--json"][..]),
+            ("ops", &["ops", "--json"]),
+            ("check", &["check", "--json"]),
+        ] {
+            let ran = place.run(args)?;
+            if !matches!(ran.code, Some(0 | 1)) {
+                return Err(format!("`{name}` ended with {:?}: {}", ran.code, ran.said()));
+            }
+            // A lock of a process that was killed is broken by the next command that needs it.
+            let lines = ran.stdout.lines().filter(|line| !line.contains(r#""problem":"stale_lock""#));
+            state.items.extend(lines.map(|line| (name.to_owned(), known.normal(&without_expiry(line)))));
+        }
+        state.items.sort();
+        Ok(state)
+    }
+
+    /// Only files, and the operations that are written down.
+    pub(super) fn of_files(place: &Place, known: &Known) -> State {
+        let mut items = Vec::new();
+        for (path, bytes) in files(&place.live(), is_visible) {
+            let text = known.content(&path, &bytes);
+            if path == OPERATIONS {
+                // In any order, for the next command may have come first; a torn line says nothing.
+                let whole = text.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+                items.extend(whole.map(|line| ("op".to_owned(), line.to_owned())));
+            } else if !is_litter(&path) {
+                items.push((known.normal(&path), text));
+            }
+        }
+        items.sort();
+        State { items }
+    }
+
+    fn answers(&self, name: &str) -> impl Iterator<Item = &(String, String)> {
+        self.items.iter().filter(move |(place, _)| place == name)
+    }
+
+    fn only_files(&self) -> impl Iterator<Item = &(String, String)> + Clone {
+        self.items.iter().filter(|(place, _)| !matches!(place.as_str(), "list" | "ops" | "op" | "check"))
+    }
+
+    /// Whether it is the old state with the beginning of one line behind a file: an append that stopped in the middle. Its bytes
+    /// stay, readers report them, and the next writer puts its line on one of its own.
+    pub(super) fn is_torn(&self, old: &State) -> bool {
+        let was: HashSet<&(String, String)> = old.only_files().collect();
+        let changed: Vec<&(String, String)> = self.only_files().filter(|item| !was.contains(item)).collect();
+        let [(place, text)] = changed[..] else { return false };
+        let Some((_, before)) = old.only_files().find(|(other, _)| other == place) else { return false };
+        let torn = text.strip_prefix(before.as_str());
+        self.only_files().count() == old.only_files().count() && torn.is_some_and(|torn| !torn.trim().contains('\n'))
+    }
+
+    /// The first differences to another state, on one line.
+    pub(super) fn differs(&self, other: &State) -> String {
+        let count = |state: &State| {
+            let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
+            state.items.iter().for_each(|item| *counts.entry(item.clone()).or_default() += 1);
+            counts
+        };
+        let (mine, its) = (count(self), count(other));
+        let extra = mine.iter().filter(|(item, n)| its.get(item).unwrap_or(&0) < n).map(|(item, _)| ("+", item));
+        let lacking = its.iter().filter(|(item, n)| mine.get(item).unwrap_or(&0) < n).map(|(item, _)| ("-", item));
+        let shown = extra.chain(lacking).take(4).map(|(sign, (place, what))| {
+            let counterpart = if sign == "+" { &its } else { &mine };
+            let others = counterpart.keys().filter(|(other, _)| other == place).map(|(_, text)| text.as_str());
+            let near = others.max_by_key(|text| alike(what, text)).unwrap_or("");
+            format!("{sign}{place}: {}", around_difference(what, near))
+        });
+        shown.collect::<Vec<_>>().join(" | ")
+    }
+
+    /// Whether it is another state with one torn line in between.
+    pub(super) fn has_beside_torn(&self, other: &State) -> bool {
+        let pairs = self.only_files().zip(other.only_files());
+        let same_places = pairs.clone().all(|((place, _), (its, _))| place == its);
+        let mut changed = pairs.filter(|(mine, its)| mine != its);
+        let (Some(((_, mine), (_, its))), None) = (changed.next(), changed.next()) else { return false };
+        let mut lines = mine.lines().peekable();
+        let mut torn = 0;
+        for line in its.lines() {
+            while lines.peek().is_some_and(|mine| *mine != line) {
+                lines.next();
+                torn += 1;
+            }
+            if lines.next().is_none() {
+                return false;
+            }
+        }
+        same_places && self.items.len() == other.items.len() && torn + lines.count() == 1
+    }
+
+    /// Whether every file and operation is one of the old or of the new state, and each place that both hold is there. A file of lines
+    /// may hold some of the new lines.
+    pub(super) fn is_between(&self, old: &State, new: &State) -> bool {
+        let both: HashSet<&(String, String)> = old.items.iter().chain(&new.items).collect();
+        let here: HashSet<&str> = self.only_files().map(|(place, _)| place.as_str()).collect();
+        let new_places: HashSet<&str> = new.only_files().map(|(place, _)| place.as_str()).collect();
+        let mut kept = old.only_files().map(|(place, _)| place.as_str()).filter(|place| new_places.contains(place));
+        let fits = |item: &(String, String)| both.contains(item) || has_some_lines(item, old, new);
+        kept.all(|place| here.contains(place))
+            && self.only_files().all(fits)
+            && self.answers("ops").chain(self.answers("op")).all(fits)
+    }
+}
+
+fn has_some_lines((place, text): &(String, String), old: &State, new: &State) -> bool {
+    let of = |state: &State| state.items.iter().find(|(other, _)| other == place).map(|(_, text)| text.clone());
+    let (Some(was), Some(becomes)) = (of(old).or(Some(String::new())), of(new)) else { return false };
+    let lines: HashSet<&str> = becomes.lines().collect();
+    // The last line may be torn; readers report it.
+    let added = text.strip_prefix(was.as_str());
+    added.is_some_and(|added| {
+        added.split_inclusive('\n').all(|line| lines.contains(line.trim_end()) || !line.ends_with('\n'))
+    })
+}
+
+/// A line of `list` without the time at which its agent deletes the session: that follows the file's own time, which a change that
+/// was taken back moves.
+fn without_expiry(line: &str) -> String {
+    let Some((before, rest)) = line.split_once(r#""expires":"#) else { return line.to_owned() };
+    let after = rest.find(r#","subagents""#).map_or("", |at| &rest[at..]);
+    format!("{before}\"expires\":null{after}")
+}
+
+/// How many characters two texts begin with in common.
+fn alike(text: &str, other: &str) -> usize {
+    text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// A piece of text from where it begins to differ from another.
+fn around_difference(text: &str, other: &str) -> String {
+    text.chars().skip(alike(text, other).saturating_sub(20)).take(90).collect::<String>().replace('\n', "⏎")
+}
+
+const OPERATIONS: &str = "d/own/ops.jsonl";
+
+/// What a user or an agent looks at, and the list of operations. The rest is derived, or shown by commands.
+fn is_visible(path: &str) -> bool {
+    // A demo that a case makes has a folder of boswell's own as well.
+    let path = &path.replacen("d/out/own", "d/own", 1);
+    let inside = ["d/own/catalog.db", "d/own/index", "d/own/locks", "d/own/ops/", "d/own/vault", "tmp"];
+    path != "d/own/ops" && !inside.iter().any(|start| path.starts_with(start)) && !is_agents_lock(path)
+}
+
+/// Locks of agents. Those of a process that is gone are broken by the next one that needs them.
+fn is_agents_lock(path: &str) -> bool {
+    let locks =
+        ["d/home/.myagents/sessions.lock", "d/home/.myagents/session-locks", "d/home/.clinvk/sessions/store.lock"];
+    locks.iter().any(|start| path.starts_with(start))
+}
+
+/// A hidden temporary file of ours, which no reader takes for anything. A process that was killed leaves it behind.
+pub(super) fn is_litter(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with('.') && name.ends_with(".tmp")
+}
+
+/// What can be made again at any time, and locks: none of it is promised to survive.
+pub(super) fn is_derived(path: &str) -> bool {
+    // Staged bytes and intents that stay are removed by the next change.
+    let passing = ["d/own/catalog.db", "d/own/index", "d/own/locks", "d/own/ops/stage-", "d/own/ops/intent-", "tmp/"];
+    passing.iter().any(|start| path.starts_with(start)) || is_agents_lock(path)
+}
+
+/// Temporary files that are still there.
+pub(super) fn litter(place: &Place) -> Vec<String> {
+    let seen = files(&place.live(), |path| !path.starts_with("d/own/ops/") && !path.starts_with("d/own/vault/"));
+    seen.into_iter().map(|(path, _)| path).filter(|path| is_litter(path)).collect()
+}
+
+/// Every file that is wanted below a folder, by its path from there.
+pub(super) fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut waiting = vec![root.to_path_buf()];
+    while let Some(folder) = waiting.pop() {
+        for path in disk::list(&folder) {
+            let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            if !wanted(&below) {
+                continue;
+            }
+            if path.is_dir() && !path.is_symlink() {
+                waiting.push(path);
+            } else if path.is_file() {
+                found.push((below, disk::read(&path)));
+            } else {
+                found.push((below, b"not a regular file".to_vec()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_ids_and_times_are_made_equal_and_everything_else_stays() {
+        let mut known = Known::default();
+        known.learn("id 01a1e494-c409-7567-92ec-2f04c3325c8d");
+        let text = "01a1e494-c409-7567-92ec-2f04c3325c8d at 2026-11-16T13:35:47.020Z said \"hello\" 12 times to b1946ac92492d234";
+        assert_eq!(known.normal(text), "01a1e494-c409-7567-92ec-2f04c3325c8d at • said \"hello\" 12 times to •");
+    }
+
+    #[test]
+    fn a_state_between_takes_each_item_from_one_side() {
+        let state = |items: &[(&str, &str)]| State {
+            items: items.iter().map(|(place, what)| ((*place).to_owned(), (*what).to_owned())).collect(),
+        };
+        let (old, new) = (state(&[("a", "1"), ("b", "1")]), state(&[("a", "2"), ("b", "2"), ("c", "2")]));
+        assert!(state(&[("a", "2"), ("b", "1")]).is_between(&old, &new));
+        assert!(!state(&[("a", "2"), ("b", "3")]).is_between(&old, &new), "torn");
+        assert!(!state(&[("a", "2")]).is_between(&old, &new), "lost");
+    }
+}

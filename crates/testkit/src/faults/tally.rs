@@ -1,0 +1,108 @@
+//! What a soak counted.
+
+use std::collections::BTreeMap;
+
+use super::known;
+use super::plan::Fault;
+
+/// Counts of one command and one kind of fault.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Trials.
+    pub runs: usize,
+    /// Trials in which the fault was reached.
+    pub struck: usize,
+    /// Those that left the old state.
+    pub old: usize,
+    /// Those that left the new state.
+    pub new: usize,
+    /// Those that left some parts old and others new, where the command does several things.
+    pub parts: usize,
+    /// Those that left the old state with a torn line behind a log.
+    pub torn: usize,
+    /// Those that left a hidden temporary file.
+    pub litter: usize,
+    /// Those in which the command ended with an error that names the reason.
+    pub told: usize,
+    /// Those in which something was wrong.
+    pub violations: usize,
+}
+
+impl Row {
+    /// Adds another row.
+    pub fn add(&mut self, other: Row) {
+        self.runs += other.runs;
+        self.struck += other.struck;
+        self.old += other.old;
+        self.new += other.new;
+        self.parts += other.parts;
+        self.torn += other.torn;
+        self.litter += other.litter;
+        self.told += other.told;
+        self.violations += other.violations;
+    }
+}
+
+/// Something that must not happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The case.
+    pub case: &'static str,
+    /// The fault; none if the run without a fault was wrong.
+    pub fault: Option<Fault>,
+    /// The call that it struck.
+    pub call: String,
+    /// What was wrong.
+    pub wrong: String,
+}
+
+impl Violation {
+    /// Why it is expected, if it is.
+    pub fn expected(&self) -> Option<&'static str> {
+        known::reason(self)
+    }
+
+    /// On one line, with the command that shows it again.
+    pub fn line(&self) -> String {
+        let fault = self.fault.map_or("no fault".to_owned(), |it| format!("{} at {}", it.kind.word(), it.at));
+        let again = self.fault.map_or(String::new(), |it| format!(" --fault {}@{}", it.kind.word(), it.at));
+        format!(
+            "{}: {fault} ({}): {}\n    again: cargo xtask soak faults --command '{}'{again}",
+            self.case, self.call, self.wrong, self.case
+        )
+    }
+}
+
+/// Everything that a soak counted.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// By case and kind of fault.
+    pub rows: BTreeMap<(&'static str, &'static str), Row>,
+    /// How many calls each case makes.
+    pub calls: BTreeMap<&'static str, usize>,
+    /// What was wrong.
+    pub violations: Vec<Violation>,
+}
+
+impl Tally {
+    /// Adds what another worker counted.
+    pub fn merge(&mut self, other: Tally) {
+        for (key, row) in other.rows {
+            self.rows.entry(key).or_default().add(row);
+        }
+        self.calls.extend(other.calls);
+        self.violations.extend(other.violations);
+    }
+
+    /// The sum of all rows.
+    pub fn total(&self) -> Row {
+        let mut total = Row::default();
+        self.rows.values().for_each(|row| total.add(*row));
+        total
+    }
+
+    /// Violations that nobody expects.
+    pub fn unexpected(&self) -> impl Iterator<Item = &Violation> {
+        self.violations.iter().filter(|it| it.expected().is_none())
+    }
+}

@@ -1,0 +1,334 @@
+//! One command, one fault: what it said, what it left, and whether the next command copes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::call_log::CallLog;
+use super::case::{Case, Judged};
+use super::place::{BYSTANDER, Place, Ran, expect_success};
+use super::plan::{Fault, every_fault};
+use super::state::{Known, State, files, is_derived, litter};
+use super::tally::{Row, Violation};
+
+/// A case on a place, with the states before and after it.
+pub(super) struct Prepared<'p> {
+    place: &'p Place,
+    case: Case,
+    args: Vec<String>,
+    known: Rc<Known>,
+    old: State,
+    new: State,
+    /// Files as they are after the next command, without and with the case.
+    old_files: State,
+    new_files: State,
+    /// Own files that a run without a fault keeps or only adds to.
+    kept: Vec<(String, Vec<u8>)>,
+    /// What a run without a fault leaves without a sync.
+    undurable: BTreeSet<String>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) calls: usize,
+}
+
+/// Where a case begins. The same for all cases with nothing before them.
+#[derive(Clone)]
+pub(super) struct Start {
+    known: Rc<Known>,
+    old: State,
+    old_files: State,
+}
+
+impl Start {
+    fn see(place: &Place) -> Result<Start, String> {
+        let known = Rc::new(Known::of(place)?);
+        place.reset()?;
+        next(place)?;
+        Ok(Start { old: State::see(place, &known)?, old_files: State::of_files(place, &known), known })
+    }
+}
+
+/// What a trial found.
+pub(super) struct Found {
+    pub(super) row: Row,
+    pub(super) violation: Option<Violation>,
+}
+
+impl<'p> Prepared<'p> {
+    /// Brings the place to where the case begins, and learns both states.
+    pub(super) fn new(
+        place: &'p Place,
+        case: &Case,
+        plain: &mut Option<Start>,
+    ) -> Result<(Prepared<'p>, Vec<Violation>), String> {
+        place.reset_fixture()?;
+        let op_before = |text: &str| place.fill(text).replace("{op}", &last_op(place));
+        for command in case.before {
+            let words: Vec<String> = command.iter().map(|word| op_before(word)).collect();
+            before(place, &words)?;
+        }
+        place.keep_base()?;
+        let args: Vec<String> = case.args.iter().map(|word| op_before(word)).collect();
+        let words: Vec<&str> = args.iter().map(String::as_str).collect();
+        let start = match plain.as_ref().filter(|_| case.before.is_empty()) {
+            Some(start) => start.clone(),
+            None => Start::see(place)?,
+        };
+        if case.before.is_empty() {
+            *plain = Some(start.clone());
+        }
+        let Start { known, old, old_files } = start;
+        place.reset()?;
+        let base = files(&place.live(), is_own);
+        let (ran, log) = place.run_faulty(&words, case.stdin, None)?;
+        if ran.code != Some(0) {
+            return Err(format!("without a fault it ends with {:?}: {}", ran.code, ran.said()));
+        }
+        let log = CallLog::read(&log);
+        let after = files(&place.live(), is_own);
+        next(place)?;
+        let new = State::see(place, &known)?;
+        let new_files = State::of_files(place, &known);
+        let kept = kept(base, &after);
+        let undurable = undurable(place, case, &known, &log);
+        let wrong = undurable.iter().map(|what| Violation {
+            case: case.name,
+            fault: None,
+            call: "-".to_owned(),
+            wrong: format!("it ends with 0, but {what}"),
+        });
+        let wrong = wrong.collect();
+        let (faults, calls) = (every_fault(&log), log.calls.len());
+        let case = case.clone();
+        Ok((
+            Prepared { place, case, args, known, old, new, old_files, new_files, kept, undurable, faults, calls },
+            wrong,
+        ))
+    }
+
+    /// Runs the case with a fault. Threads and timeouts make some runs a few calls shorter than the one that was counted: a fault that was
+    /// not reached is tried a little earlier.
+    pub(super) fn try_fault(&self, fault: Fault) -> Result<Found, String> {
+        let mut found = self.try_once(fault)?;
+        for earlier in [1, 3, 8] {
+            if found.row.struck > 0 || found.violation.is_some() {
+                break;
+            }
+            found = self.try_once(Fault { at: fault.at.saturating_sub(earlier).max(1), ..fault })?;
+        }
+        Ok(found)
+    }
+
+    fn try_once(&self, fault: Fault) -> Result<Found, String> {
+        self.place.reset()?;
+        let words: Vec<&str> = self.args.iter().map(String::as_str).collect();
+        let mut row = Row { runs: 1, ..Row::default() };
+        let (ran, log) = match self.place.run_faulty(&words, self.case.stdin, Some(fault)) {
+            Ok(done) => done,
+            Err(error) => return Ok(self.found(row, fault, "?".to_owned(), Some(error))),
+        };
+        let log = CallLog::read(&log);
+        let Some(call) = log.struck() else { return Ok(Found { row, violation: None }) };
+        row.struck = 1;
+        let derived = is_derived(&shown(self.place, &call.path));
+        let unlink = call.name == "unlink";
+        let call = format!("{} {}", call.name, shown(self.place, call.second.as_deref().unwrap_or(&call.path)));
+        row.told = usize::from(tells(&ran));
+        // Where the fault struck what is derived, and now and then elsewhere, the answers are looked at too.
+        let look = if derived || fault.at.is_multiple_of(5) { Look::Everything } else { Look::Files };
+        let mut wrong = self.judge(fault, &ran, &log, (&words, look), &mut row)?;
+        if wrong.is_none() && row.litter > 0 && !fault.kind.kills() && !unlink {
+            wrong = Some(format!("it was not killed, but leaves {}", litter(self.place).join(", ")));
+        }
+        Ok(self.found(row, fault, call, wrong))
+    }
+
+    fn found(&self, mut row: Row, fault: Fault, call: String, wrong: Option<String>) -> Found {
+        row.violations = usize::from(wrong.is_some());
+        let case = self.case.name;
+        Found { row, violation: wrong.map(|wrong| Violation { case, fault: Some(fault), call, wrong }) }
+    }
+
+    fn judge(
+        &self,
+        fault: Fault,
+        ran: &Ran,
+        log: &CallLog,
+        (words, look): (&[&str], Look),
+        row: &mut Row,
+    ) -> Result<Option<String>, String> {
+        if let Some(wrong) = bad_end(ran, fault) {
+            return Ok(Some(wrong));
+        }
+        let acknowledged = ran.code == Some(0);
+        if acknowledged {
+            let undurable = undurable(self.place, &self.case, &self.known, log);
+            if let Some(what) = undurable.difference(&self.undurable).next() {
+                return Ok(Some(format!("it ends with 0, but {what}")));
+            }
+        }
+        if let Some(wrong) = self.lost() {
+            return Ok(Some(wrong));
+        }
+        if let Err(error) = next(self.place) {
+            return Ok(Some(format!("the next command fails: {error}")));
+        }
+        row.litter = usize::from(!litter(self.place).is_empty());
+        let state = match self.look(look) {
+            Ok(state) => state,
+            Err(error) => return Ok(Some(format!("reading fails afterwards: {error}"))),
+        };
+        if let Some(wrong) = self.place_state(&state, acknowledged, row) {
+            return Ok(Some(wrong));
+        }
+        self.again(words, row)
+    }
+
+    /// Everything that can be seen. Where files and operations are those of the old or the new state, so are the answers, unless what
+    /// they are derived from is damaged; `Look::Everything` asks for them all the same.
+    fn look(&self, look: Look) -> Result<State, String> {
+        if look == Look::Files {
+            let files = State::of_files(self.place, &self.known);
+            for (known, state) in [(&self.old_files, &self.old), (&self.new_files, &self.new)] {
+                // A case that changes nothing that is visible cannot be judged by files.
+                if files == *known && self.old_files != self.new_files {
+                    return Ok(state.clone());
+                }
+            }
+        }
+        State::see(self.place, &self.known)
+    }
+
+    /// Says where the state is between old and new, and what is wrong with it.
+    fn place_state(&self, state: &State, acknowledged: bool, row: &mut Row) -> Option<String> {
+        if *state == self.new {
+            row.new = 1;
+            return None;
+        }
+        if acknowledged {
+            return Some(format!("it ends with 0, but the state is not the new one: {}", state.differs(&self.new)));
+        }
+        if *state == self.old {
+            row.old = 1;
+        } else if state.is_torn(&self.old) {
+            row.torn = 1;
+        } else if self.case.judged == Judged::Parts && state.is_between(&self.old, &self.new)
+            || self.case.judged == Judged::Output
+        {
+            row.parts = 1;
+        } else {
+            return Some(format!("the state is neither old nor new: {}", state.differs(&self.old)));
+        }
+        None
+    }
+
+    /// What was acknowledged earlier and is not there any more.
+    fn lost(&self) -> Option<String> {
+        let now = files(&self.place.live(), is_own);
+        self.kept.iter().find_map(|(path, was)| match now.iter().find(|(name, _)| name == path) {
+            None => Some(format!("{path} is gone")),
+            Some((_, is)) if !is.starts_with(was) => Some(format!("{path} lost what it held")),
+            Some(_) => None,
+        })
+    }
+
+    /// The same command once more, without a fault. Where it was not done, it has to be done now.
+    fn again(&self, words: &[&str], row: &Row) -> Result<Option<String>, String> {
+        let (ran, _) = self.place.run_faulty(words, self.case.stdin, None)?;
+        if matches!(ran.code, None | Some(70 | 101)) || ran.stderr.contains("panicked at") {
+            return Ok(Some(format!("run again, it ends with {:?}: {}", ran.code, ran.said())));
+        }
+        if ran.code != Some(0) && !ran.stderr.contains("error:") {
+            return Ok(Some(format!("run again, it ends with {:?} and gives no reason", ran.code)));
+        }
+        if row.new > 0 || row.old + row.torn == 0 || self.case.judged != Judged::Whole {
+            return Ok(None);
+        }
+        // MyAgents' lock is a folder that names its holder a moment after it was made: whoever is killed in between keeps it for half
+        // a minute.
+        if ran.code == Some(3) && ran.stderr.contains("in half a minute") {
+            return Ok(None);
+        }
+        if ran.code != Some(0) {
+            return Ok(Some(format!("nothing had changed, but run again it ends with {:?}: {}", ran.code, ran.said())));
+        }
+        let files = State::of_files(self.place, &self.known);
+        let done = files == self.new_files || row.torn > 0 && files.has_beside_torn(&self.new_files);
+        Ok((!done).then(|| format!("run again, it does not lead to the new state: {}", files.differs(&self.new_files))))
+    }
+}
+
+/// How much is looked at after a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    Files,
+    Everything,
+}
+
+fn before(place: &Place, words: &[String]) -> Result<(), String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["sh", script] = words[..] {
+        return place.shell(script);
+    }
+    expect_success(&place.run(&words)?, &words.join(" "))
+}
+
+/// The next ordinary command. It changes an agent's store, which settles what was left unfinished.
+fn next(place: &Place) -> Result<(), String> {
+    let session = format!("claude:{BYSTANDER}");
+    let ran = place.run(&["rename", &session, "Next name"])?;
+    expect_success(&ran, "rename")
+}
+
+fn last_op(place: &Place) -> String {
+    let bytes = std::fs::read(place.live().join("d/own/ops.jsonl")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let last = text.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    last.and_then(|op| op["op"].as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn bad_end(ran: &Ran, fault: Fault) -> Option<String> {
+    match ran.code {
+        None if fault.kind.kills() => None,
+        None => Some(format!("a signal ended it: {}", ran.said())),
+        Some(70 | 101) => Some(format!("it met a bug of its own: {}", ran.said())),
+        Some(0) => None,
+        Some(code) if !tells(ran) => Some(format!("it ends with {code} and does not say why: {}", ran.said())),
+        Some(_) => None,
+    }
+}
+
+/// Whether an error names what the system said.
+fn tells(ran: &Ran) -> bool {
+    let reasons = ["(os error 5)", "(os error 28)", "disk I/O error", "disk is full", "unable to open database file"];
+    ran.code != Some(0) && ran.stderr.contains("error:") && reasons.iter().any(|reason| ran.stderr.contains(reason))
+}
+
+/// What boswell keeps for itself and must not lose.
+fn is_own(path: &str) -> bool {
+    let roots = ["d", "d/own", "d/own/ops.jsonl", "d/own/notes.jsonl", "d/own/vault"];
+    roots.contains(&path) || path.starts_with("d/own/vault/")
+}
+
+/// Files of the fixture that a run without a fault keeps, or only adds to.
+fn kept(base: Vec<(String, Vec<u8>)>, after: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
+    let stays = |(path, was): &(String, Vec<u8>)| after.iter().any(|(name, is)| name == path && is.starts_with(was));
+    base.into_iter().filter(stays).collect()
+}
+
+fn undurable(place: &Place, case: &Case, known: &Known, log: &CallLog) -> BTreeSet<String> {
+    // A file that the user asked for can be had again.
+    if case.judged == Judged::Output {
+        return BTreeSet::new();
+    }
+    let live = place.live();
+    let matters = |path: &Path| {
+        let below = path.strip_prefix(&live).map(|below| below.to_string_lossy().into_owned());
+        below.is_ok_and(|below| !is_derived(&below))
+    };
+    let text = |what: String| known.normal(&what.replace(&format!("{}/", live.display()), ""));
+    log.undurable(matters).into_iter().map(text).collect()
+}
+
+fn shown(place: &Place, path: &Path) -> String {
+    path.strip_prefix(place.live()).unwrap_or(path).display().to_string()
+}
