@@ -45,6 +45,9 @@ pub(crate) fn prepare() -> Clients {
     if let Err(error) = strace() {
         clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
     }
+    if let Err(error) = compiler() {
+        clients.missing.push(format!("tests that inject faults into the program do not run: {error}"));
+    }
     match chromium() {
         Ok(browser) => clients.environment.push(("BOSWELL_CHROMIUM", browser)),
         Err(error) => clients.missing.push(format!("tests of pages in a browser do not run: {error}")),
@@ -71,6 +74,14 @@ fn strace() -> Outcome {
         return Ok(());
     }
     install(&["strace"], "strace is needed; install it and run again")
+}
+
+/// Compiles the shim that injects faults. Linux only.
+pub(crate) fn compiler() -> Outcome {
+    if !cfg!(target_os = "linux") || workspace::on_path("cc").is_some() {
+        return Ok(());
+    }
+    install(&["gcc", "libc6-dev"], "a C compiler is needed; install gcc and run again")
 }
 
 fn node() -> Outcome<PathBuf> {

@@ -1,4 +1,4 @@
-//! Boswell's chores: test, fuzz, bench, dist.
+//! Boswell's chores: test, fuzz, soak, bench, dist.
 //!
 //! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
 //! may print, read the clock and the environment, and open files; the libraries may not.
@@ -15,6 +15,7 @@ mod dist;
 mod fuzz;
 #[cfg(test)]
 mod rules;
+mod soak;
 mod test;
 mod workspace;
 
@@ -32,6 +33,9 @@ Usage: cargo xtask <command>
   fuzz [--seconds N] [--seed N] [TARGET]
                                         mutate inputs for a while (5 s per target) and catch panics
   fuzz --input FILE TARGET              run one input again
+  soak faults [--seed N] [--command NAME] [--sample K] [--fault KIND@CALL] [--workers N] [--list]
+                                        make each file system call of each writing command fail, and write
+                                        docs/soak/faults.md
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
@@ -61,6 +65,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
     match command.as_str() {
         "test" => test::run(rest),
         "fuzz" => fuzz::run(rest),
+        "soak" => soak::run(rest),
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
