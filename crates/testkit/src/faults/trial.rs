@@ -299,8 +299,12 @@ fn bad_end(ran: &Ran, fault: Fault) -> Option<String> {
 
 /// Whether an error names what the system said.
 fn tells(ran: &Ran) -> bool {
-    let reasons = ["(os error 5)", "(os error 28)", "disk I/O error", "disk is full", "unable to open database file"];
-    ran.code != Some(0) && ran.stderr.contains("error:") && reasons.iter().any(|reason| ran.stderr.contains(reason))
+    // SQLite has words of its own; where it may not open a file for writing, it opens it for reading.
+    let sqlite = ["disk I/O error", "disk is full", "unable to open database file", "readonly database"];
+    let reasons = ["(os error 5)", "(os error 28)"].into_iter().chain(sqlite);
+    ran.code != Some(0)
+        && ran.stderr.contains("error:")
+        && reasons.into_iter().any(|reason| ran.stderr.contains(reason))
 }
 
 /// What boswell keeps for itself and must not lose.
