@@ -61,6 +61,7 @@ fn scratch(name: &str) -> PathBuf {
     below.join(format!("boswell-{name}-{}", std::process::id()))
 }
 
+#[expect(clippy::print_stdout, reason = "shown where the test fails")]
 fn soak(shim: &Shim, name: &str, cases: &[Case], wanted: Wanted) -> Tally {
     let soak = Soak { program: Path::new(BOSWELL), shim, folder: scratch(name), workers: 2, seed: SEED, wanted };
     soak.run(cases, &|line| println!("{line}")).unwrap_or_else(|error| panic!("{error}"))
@@ -136,6 +137,7 @@ fn shims_word(line: &str) -> Option<&'static str> {
     })
 }
 
+#[expect(clippy::disallowed_methods, reason = "whether this is CI is said by the environment only")]
 #[test]
 fn every_system_call_that_changes_a_file_goes_through_the_shim() {
     let Some(shim) = shim() else { return };

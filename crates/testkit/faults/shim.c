@@ -4,7 +4,8 @@
  *
  *   FAULT_ROOT  only paths below this folder are counted
  *   FAULT_LOG   one line for each counted call: number, name, result, path[, second path], with tabs between
- *   FAULT_AT    the number of the call that fails, from 1; 0 or missing: none does
+ *   FAULT_AT    the number of the call that fails, from 1; 0 or missing: none does. Of `full` and `half` the
+ *               first call from there on that needs space or writes
  *   FAULT_KIND  kill       the process kills itself before the call
  *               eio        the call fails with EIO
  *               full       this and all later calls that need space fail with ENOSPC
@@ -39,6 +40,7 @@ enum verdict { GO, FAIL, SHORT };
 static enum kind kind = NONE;
 static long fault_at = 0;
 static long count = 0;
+static int half_done = 0;
 static int half_owed = 0; /* the next write has to report why the one before was short */
 static char root[PATH_MAX];
 static size_t root_len = 0;
@@ -187,7 +189,8 @@ static void judge(struct call *call, int is_write) {
             record(call, "ENOSPC");
             saved = ENOSPC;
             call->verdict = FAIL;
-        } else if ((kind == HALF || kind == HALF_KILL) && first && is_write) {
+        } else if ((kind == HALF || kind == HALF_KILL) && is_write && !half_done) {
+            half_done = 1;
             half_owed = kind == HALF;
             call->verdict = SHORT;
         }

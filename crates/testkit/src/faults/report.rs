@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::tally::{Row, Tally};
+use super::tally::{Row, Tally, Violation};
 
 /// The page, in a form that is the same for the same counts.
 pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
@@ -39,11 +39,27 @@ pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
     if tally.violations.is_empty() {
         page.push_str("None.\n");
     }
-    for violation in &tally.violations {
-        let reason = violation.expected().map_or(String::new(), |reason| format!(" Expected: {reason}"));
-        let _ = writeln!(page, "* {}{reason}", violation.line().replace("\n    ", " "));
-    }
+    let mut lines: Vec<String> = tally.violations.iter().map(violation).collect();
+    lines.sort();
+    lines.dedup();
+    lines.iter().for_each(|line| page.push_str(line));
     page
+}
+
+/// One violation without what differs from run to run, or names a folder of this machine: that is printed on the terminal.
+fn violation(violation: &Violation) -> String {
+    let fault = violation.fault.map_or("no fault".to_owned(), |it| format!("{} at {}", it.kind.word(), it.at));
+    let wrong = violation.wrong.split(": ").next().unwrap_or_default();
+    let reason = violation.expected().map_or(String::new(), |reason| format!(" Expected: {reason}."));
+    format!("* {}: {fault} ({}): {}.{reason}\n", violation.case, steady(&violation.call), steady(wrong))
+}
+
+/// Text with `•` for ids, times and keys that are made of paths.
+fn steady(text: &str) -> String {
+    let varies = |part: &&str| part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
+    let shown = |part: &'_ str| if varies(&part) { "•".to_owned() } else { part.to_owned() };
+    let words = text.split(' ').map(|word| word.split('/').map(shown).collect::<Vec<_>>().join("/"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 const LEGEND: &str = "\
@@ -68,4 +84,24 @@ fn line(page: &mut String, first: &str, row: Row) {
         page,
         "| {first} | {runs} | {struck} | {old} | {new} | {parts} | {torn} | {litter} | {told} | {violations} |"
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::{Fault, Kind};
+
+    #[test]
+    fn the_page_names_no_folder_and_no_id_of_one_run() {
+        let fault = Some(Fault { kind: Kind::Eio, at: 7 });
+        let call = "write d/own/sessions/--dev-shm-w0-live--/2026_01a1e494.jsonl".to_owned();
+        let wrong = "the state is neither old nor new: +list: /somewhere/of/this/machine".to_owned();
+        let tally = Tally { violations: vec![Violation { case: "new pi", fault, call, wrong }], ..Tally::default() };
+        let page = page(&tally, "abc", 1, "a sample");
+        assert!(
+            page.contains("* new pi: eio at 7 (write d/own/sessions/•/•): the state is neither old nor new."),
+            "{page}"
+        );
+        assert!(!page.contains("machine"), "{page}");
+    }
 }

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::plan::{Fault, sample};
 use super::shim::Shim;
 use super::tally::{Tally, Violation};
-use super::trial::Prepared;
+use super::trial::{Prepared, Start};
 
 /// Which faults of each case are tried.
 #[derive(Debug, Clone, Copy)]
@@ -73,9 +73,9 @@ impl Soak<'_> {
     ) -> Result<Tally, String> {
         // No digits behind a dash: a key made of the path must not look like an id.
         let place = Place::build(self.program, self.shim, &self.folder.join(format!("w{worker}")))?;
-        let mut tally = Tally::default();
+        let (mut tally, mut plain) = (Tally::default(), None);
         while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
-            match self.one_case(&place, case) {
+            match self.one_case(&place, case, &mut plain) {
                 Ok(found) => {
                     let (total, calls) = (found.total(), found.calls.get(case.name).copied().unwrap_or(0));
                     progress(format!(
@@ -104,9 +104,9 @@ impl Soak<'_> {
         Ok(tally)
     }
 
-    fn one_case(&self, place: &Place, case: &Case) -> Result<Tally, String> {
+    fn one_case(&self, place: &Place, case: &Case, plain: &mut Option<Start>) -> Result<Tally, String> {
         let mut tally = Tally::default();
-        let (prepared, wrong) = Prepared::new(place, case)?;
+        let (prepared, wrong) = Prepared::new(place, case, plain)?;
         tally.violations.extend(wrong);
         tally.calls.insert(case.name, prepared.calls);
         let part = crate::Rng::for_part(self.seed, case.name).next_u64();

@@ -109,8 +109,7 @@ impl State {
             let text = known.content(&path, &bytes);
             if path == OPERATIONS {
                 // In any order, for the next command may have come first; a torn line says nothing.
-                let whole = text.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
-                items.extend(whole.map(|line| ("op".to_owned(), line.to_owned())));
+                items.extend(text.lines().filter_map(operation).map(|line| ("op".to_owned(), line)));
             } else if !is_litter(&path) {
                 items.push((known.normal(&path), text));
             }
@@ -208,6 +207,12 @@ fn without_expiry(line: &str) -> String {
     let Some((before, rest)) = line.split_once(r#""expires":"#) else { return line.to_owned() };
     let after = rest.find(r#","subagents""#).map_or("", |at| &rest[at..]);
     format!("{before}\"expires\":null{after}")
+}
+
+/// What an operation did. The times of files in it are left out: one that was taken back has moved them.
+fn operation(line: &str) -> Option<String> {
+    let op = serde_json::from_str::<serde_json::Value>(line).ok()?;
+    Some(["kind", "ref", "title", "undoes"].map(|key| op[key].to_string()).join(" "))
 }
 
 /// How many characters two texts begin with in common.
