@@ -67,11 +67,11 @@ pub fn store_environment(
     same: &dyn Fn(&Path, &Path) -> bool,
 ) -> StoreEnvironment {
     // The agent starts in another folder, where a relative path would lead elsewhere.
-    let variables = dialect.store_variables(&env.cwd.join(root), key);
-    let finds = |env: &Environment| {
-        let places = dialect.places(env);
-        variables.iter().any(|(_, folder)| places.iter().any(|place| same(place, folder)))
-    };
+    let root = env.cwd.join(root);
+    let variables = dialect.store_variables(&root, key);
+    // A root may lie below the folder that the agent looks in, and a variable such as `HOME` names one above it.
+    let is_it = |place: &Path| same(place, &root) || variables.iter().any(|(_, folder)| same(place, folder));
+    let finds = |env: &Environment| dialect.places(env).iter().any(|place| is_it(place));
     if variables.is_empty() || finds(env) {
         return StoreEnvironment::new();
     }

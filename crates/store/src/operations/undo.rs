@@ -113,7 +113,7 @@ struct Undoing<'a> {
     current: States,
     /// Shared files that others wrote to since, with our change taken out of them.
     merged: HashMap<String, Option<Vec<u8>>>,
-    /// Files that the operation made and that others wrote to or removed since: they stay as they are.
+    /// Forks that a repair made and that others wrote to or removed since: they stay as they are.
     kept: HashSet<String>,
     out: Lowered,
 }
@@ -180,11 +180,11 @@ impl<'a> Undoing<'a> {
                     grown.insert(key);
                 }
                 (State::File(left), State::File(_)) if self.take_out(&key, left)? => {}
-                (State::File(_), State::File(_)) if newer == Newer::Keep && self.was_made(&key) => {
+                (State::File(_), State::File(_)) if newer == Newer::Keep && self.stands_alone(&key) => {
                     self.kept.insert(key);
                 }
-                // A file that the operation made and that is gone already needs nothing more to be taken back.
-                (State::File(_), State::Absent) if self.was_made(&key) => {
+                // A fork that is gone already needs nothing more to be taken back.
+                (State::File(_), State::Absent) if self.stands_alone(&key) => {
                     self.kept.insert(key);
                 }
                 (State::Absent, _) => {
@@ -223,6 +223,12 @@ impl<'a> Undoing<'a> {
         self.gather(&change)?;
         self.out.changes.push(change);
         Ok(())
+    }
+
+    /// Whether a file that the operation made can stay, or be gone already, while the rest is taken back. Only the fork of a
+    /// repair can: elsewhere an index names what was made, and would be taken back without it.
+    fn stands_alone(&self, key: &str) -> bool {
+        self.op.kind == "repair" && self.was_made(key)
     }
 
     /// Whether the operation made this file, and did nothing else to it.
