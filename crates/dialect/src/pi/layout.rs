@@ -119,9 +119,17 @@ fn is_artifacts(folder: &FileInfo, listing: &[FileInfo]) -> bool {
 /// xcsh splits at the last underscore and so cuts ids that hold one; the stamp holds none, so the first one is exact.
 fn id_of(stem: &str) -> &str {
     match stem.split_once('_') {
+        // One in sixty-four of oh-my-pi's own ids begins with `-`. Such a session must not get lost, and its id must not be
+        // taken for an option: it is listed under the whole name, and is still found by the id that its header states.
+        Some((stamp, id)) if id.starts_with('-') && is_nanoid(id) && is_stamp(stamp) => stem,
         Some((stamp, id)) if !id.is_empty() && is_stamp(stamp) => id,
         _ => stem,
     }
+}
+
+/// An id as oh-my-pi made them before it went over to UUIDs.
+fn is_nanoid(id: &str) -> bool {
+    id.len() == 21 && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
 /// `2026-02-16T10-20-30-000Z`, also without the fraction.
@@ -220,6 +228,9 @@ mod tests {
         assert_eq!(id_of("2026-02-16T10-20-30-000Z_V1St_XR8_Z5jdHi6B-myT"), "V1St_XR8_Z5jdHi6B-myT");
         assert_eq!(id_of("2025-12-01T10-00-00_pi-uuid-001"), "pi-uuid-001");
         assert_eq!(id_of("my_session"), "my_session");
+        let dashed = "2026-02-16T10-20-30-000Z_-1StGXR8_Z5jdHi6B-myT";
+        assert!(id_of(dashed) == dashed && id_is_valid(dashed), "a real id that begins with `-`");
+        assert_eq!(id_of("2026-02-16T10-20-30-000Z_--help"), "--help", "which is refused");
         assert_eq!(id_of("2026-02-16T10-20-30-000Z_"), "2026-02-16T10-20-30-000Z_");
     }
 
