@@ -129,7 +129,7 @@ pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Outp
     if out.json {
         return out.object(&shape::op(&operation, "delete", &reference));
     }
-    out.line(&format!("{reference} is in the vault; `boswell restore {reference}` puts it back"))
+    out.line(&format!("{reference} is in the vault; `boswell restore {}` puts it back", reference.to_argument()))
 }
 
 /// Whether sessions of that dialect can be removed at all.

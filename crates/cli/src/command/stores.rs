@@ -38,6 +38,7 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
             Ok(listing) => {
                 let soon = fates.lost_soon(id, store, &listing.sessions, machine.now).len();
                 show_store(store, &listing, soon, &mut out)?;
+                failures.extend(boswell_store::unlisted(&listing.unlisted, store));
             }
             Err(error) => failures.push(error),
         }
