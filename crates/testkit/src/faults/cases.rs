@@ -117,10 +117,10 @@ fn removing() -> Vec<Case> {
         Case::new("delete oas", &["delete", "476e"]),
         Case::new("delete codex", &["delete", "codex:ad4b"]),
         Case::new("delete several", &["delete", "80459", "demoRss"]).judged(Judged::Parts),
-        Case::new("purge boswell", &["delete", "019a", "--purge"]),
-        Case::new("purge claude", &["delete", "5ac5", "--purge"]),
-        Case::new("purge myagents", &["delete", "b8cc", "--purge"]),
-        Case::new("purge kept", &["delete", "5ac5", "--purge"]).after(&[
+        Case::new("purge boswell", &["delete", "019a", "--purge", "--apply"]),
+        Case::new("purge claude", &["delete", "5ac5", "--purge", "--apply"]),
+        Case::new("purge myagents", &["delete", "b8cc", "--purge", "--apply"]),
+        Case::new("purge kept", &["delete", "5ac5", "--purge", "--apply"]).after(&[
             &["keep", "run"],
             &["tag", "5ac5", "later"],
             &["summarize", "5ac5"],

@@ -302,8 +302,9 @@ fn tells(ran: &Ran) -> bool {
     // SQLite has words of its own; where it may not open a file for writing, it opens it for reading.
     let sqlite = ["disk I/O error", "disk is full", "unable to open database file", "readonly database"];
     let reasons = ["(os error 5)", "(os error 28)"].into_iter().chain(sqlite);
-    ran.code != Some(0)
-        && ran.stderr.contains("error:")
+    // A command that does the rest warns of what it left out, and says so in its exit code.
+    let left_out = ran.code == Some(3) && ran.stderr.contains("warning:");
+    (left_out || ran.code != Some(0) && ran.stderr.contains("error:"))
         && reasons.into_iter().any(|reason| ran.stderr.contains(reason))
 }
 
