@@ -144,7 +144,10 @@ const ACTS: &[(&str, Act)] = &[
         talk(writer)?;
         let whole = Json::object().with("tags", Json::Array(vec!["red".into()]));
         store.annotate(&writer.reference().id, Draft::custom("boswell.tags", whole))?;
-        store.retag(&writer.reference().id, &["build".to_owned()], &["red".to_owned()])?;
+        // The same record as `Store::retag` writes, which other dialects of the family must load too.
+        let red = ["red".to_owned()];
+        let changed = boswell_store::dialect::pi::retag(&red, &["build".to_owned()], &red);
+        store.annotate(&writer.reference().id, changed)?;
         let status = Json::object().with("status", "error").with("error", "no network");
         store.annotate(&writer.reference().id, Draft::custom("boswell.status", status)).map(drop)
     }),

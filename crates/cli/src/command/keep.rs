@@ -193,7 +193,8 @@ fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mu
     }
     match write(machine, store, before.as_deref(), &hooked.bytes, "keep sessions at their end") {
         Ok(()) => Ok(Some(Trigger::hook(store.root(), command, &shown))),
-        Err(error) if error.kind() != ErrorKind::Conflict => {
+        // Settings that are not ours to change need a timer; a disk that failed is an error.
+        Err(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Invalid | ErrorKind::Unsupported) => {
             failure::warn(&error);
             Ok(None)
         }
@@ -244,7 +245,10 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
             Trigger::Hook { root, command, inserted } => unhook(machine, root, command, inserted, out)?,
             Trigger::Timer { folder, .. } => timer::remove(machine, folder, out)?,
         }
-        state.save(home)?;
+        // Without its last trigger the file goes as a whole: keeping that is on and has none is no state.
+        if !state.triggers.is_empty() {
+            state.save(home)?;
+        }
     }
     KeepState::forget(home)?;
     step(out, "keeping is off; copies that were kept stay in the vault")

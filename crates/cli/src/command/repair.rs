@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use boswell_dialect::Confidence;
 use boswell_model::json::Json;
 use boswell_model::{Repair, Result, SessionRef, shell_quote};
-use boswell_store::{NoteKind, Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
+use boswell_store::{Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
 use clap::Args;
 
 use crate::installed;
@@ -71,10 +71,13 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
     }
     let found = machine.resolve_for_writing(&args.session)?;
     request.installed = installed::version(&machine.env, found.store.dialect().name());
-    if let Some(before) = machine.notes()?.of(&reference(&found)).repaired_as
-        && args.steps.is_empty()
-        && found.store.find(&before).is_ok()
+    let runner = machine.runner()?;
+    // Builds before this one noted the fork beside the operation.
+    let noted = machine.notes()?.of(&reference(&found)).repaired_as;
+    let noted = noted.filter(|id| found.store.find(id).is_ok());
+    if args.steps.is_empty()
         && !args.in_place
+        && let Some(before) = runner.repaired_as(&found.store, &reference(&found))?.or(noted)
     {
         // The fork is the repaired session; making another each time would only leave copies about.
         crate::failure::say(&format!(
@@ -83,11 +86,7 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let done = machine.runner()?.repair(&found.store, &found.located, &request)?;
-    if let Some(id) = &done.fork {
-        let kind = NoteKind::RepairedAs(id.clone());
-        machine.notes()?.add(&reference(&found), machine.now, kind)?;
-    }
+    let done = runner.repair(&found.store, &found.located, &request)?;
     report(machine, &found, &done)
 }
 

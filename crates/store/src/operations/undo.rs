@@ -228,7 +228,7 @@ impl<'a> Undoing<'a> {
     /// Whether a file that the operation made can stay, or be gone already, while the rest is taken back. Only the fork of a
     /// repair can: elsewhere an index names what was made, and would be taken back without it.
     fn stands_alone(&self, key: &str) -> bool {
-        self.op.kind == "repair" && self.was_made(key)
+        self.op.kind == crate::repair::REPAIR && self.was_made(key)
     }
 
     /// Whether the operation made this file, and did nothing else to it.

@@ -86,7 +86,7 @@ fn key(bench: &Workbench<'_>) -> String {
 }
 
 fn title(session: &Session, what: &str) -> Plan {
-    Plan::new("repair", format!("repair {}{what}", session.reference()))
+    Plan::new(super::REPAIR, format!("repair {}{what}", session.reference()))
 }
 
 /// Everything that the request takes: bytes and added lines in place, changed records in a fork.

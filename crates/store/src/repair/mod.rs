@@ -17,13 +17,16 @@ mod verify;
 mod workbench;
 
 use boswell_dialect::{Confidence, Located};
-use boswell_model::{ProblemKind, Repair, Result};
+use boswell_model::{ProblemKind, Repair, Result, SessionRef};
 
-use crate::{Operation, Runner, Store};
+use crate::{ListedOperation, Operation, Runner, Store};
 use workbench::Workbench;
 
 pub use late::LateTable;
 pub(crate) use verify::reach;
+
+/// The kind of the operation that a repair is.
+pub(crate) const REPAIR: &str = "repair";
 
 /// What a repair is to do.
 #[derive(Debug, Clone)]
@@ -123,6 +126,24 @@ pub struct Repaired {
     pub fork: Option<String>,
     /// What was done, in order.
     pub steps: Vec<RepairStep>,
+}
+
+impl Runner {
+    /// The fork that the last repair of a session made, if it is still there.
+    ///
+    /// Read from the operation itself: a note beside it would be a second write that a crash can separate from the first.
+    pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
+        let (operations, _) = self.operations()?;
+        let repaired = |it: &&ListedOperation| {
+            let op = &it.operation;
+            !it.undone && op.kind == REPAIR && op.session == *session && op.root == store.root()
+        };
+        let created = operations.iter().rev().filter(repaired).flat_map(|it| it.operation.files());
+        let created: Vec<String> = created.filter(|file| file.before.is_none()).map(|file| file.key).collect();
+        let here = store.whole().list()?.sessions;
+        let fork = created.iter().find_map(|key| here.iter().find(|located| located.key.as_ref() == Some(key)));
+        Ok(fork.map(|located| located.id.clone()))
+    }
 }
 
 impl Store {
