@@ -8,6 +8,7 @@ use boswell_dialect::claude::settings;
 use boswell_dialect::{Plan, Precondition, Seen, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
+use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait, unlisted};
 use clap::{Args, Subcommand};
 
@@ -193,13 +194,21 @@ fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mu
     }
     match write(machine, store, before.as_deref(), &hooked.bytes, "keep sessions at their end") {
         Ok(()) => Ok(Some(Trigger::hook(store.root(), command, &shown))),
-        // Settings that are not ours to change need a timer; a disk that failed is an error.
-        Err(error) if matches!(error.kind(), ErrorKind::Denied | ErrorKind::Invalid | ErrorKind::Unsupported) => {
+        // Settings that are not ours to change, or lie behind a link, need a timer; a disk that failed is an error.
+        Err(error) if is_refusal(&error) || is_link(store) => {
             failure::warn(&error);
             Ok(None)
         }
         Err(error) => Err(error),
     }
+}
+
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Denied | ErrorKind::Invalid | ErrorKind::Unsupported)
+}
+
+fn is_link(store: &Store) -> bool {
+    RealDisk.is_link(&store.root().join(settings::SETTINGS)).unwrap_or(false)
 }
 
 /// Replaces the agent's settings, through the runner; an empty file goes.
