@@ -78,7 +78,21 @@ pub(crate) fn afterwards(machine: &Machine) {
         return;
     }
     let time = until(AFTERWARDS);
-    let _ = each_store(machine, KeepWhich::Changed, Wait::No, &|| time());
+    let failed = match each_store(machine, KeepWhich::Changed, Wait::No, &|| time()) {
+        Ok(run) => run.failed.into_iter().map(|(_, error)| error).find(is_of_disk),
+        Err(error) => Some(error).filter(is_of_disk),
+    };
+    // What the command itself did is done: that copies are missing is a warning, and the next one tries again.
+    if let Some(error) = failed.filter(|_| !machine.quiet) {
+        failure::warn(
+            &error.hinting("what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`"),
+        );
+    }
+}
+
+/// Whether the disk failed. A lock that another process holds, or a folder that is closed to us, is no news to every command.
+fn is_of_disk(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::Unavailable)
 }
 
 /// Stores whose agents delete sessions. Settings that cannot be read do not say that an agent deletes none.

@@ -109,7 +109,10 @@ impl State {
             let text = known.content(&path, &bytes);
             if path == OPERATIONS {
                 // In any order, for the next command may have come first; a torn line says nothing.
-                items.extend(text.lines().filter_map(operation).map(|line| ("op".to_owned(), line)));
+                // Parsed first: what makes ids and times equal may leave a line that is not JSON.
+                let lines = String::from_utf8_lossy(&bytes).into_owned();
+                let operations = lines.lines().filter_map(operation);
+                items.extend(operations.map(|line| ("op".to_owned(), known.content(&path, line.as_bytes()))));
             } else if !is_litter(&path) {
                 items.push((known.normal(&path), text));
             }
