@@ -354,7 +354,7 @@ mod tests {
     impl Hook for Script {
         fn before(&self, call: &Call<'_>) -> Verdict {
             let appends = matches!(call, Call::Append { .. });
-            appends.then(|| self.verdicts.lock().unwrap().remove(0)).unwrap_or(Verdict::Proceed)
+            if appends { self.verdicts.lock().unwrap().remove(0) } else { Verdict::Proceed }
         }
 
         fn after(&self, call: &Call<'_>, bytes: usize) {
