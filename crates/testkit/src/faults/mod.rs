@@ -6,7 +6,7 @@
 //! 1. [`Place`] builds a home with sessions of every dialect and copies it back before each trial.
 //! 2. [`cases`] lists the commands that write, each with what has to be there first.
 //! 3. A first run without a fault counts the calls that change or sync files ([`CallLog`]) and shows the new state.
-//! 4. [`trial`] repeats the command with one fault, runs the next command, and compares the state with the old and the new one.
+//! 4. `trial` repeats the command with one fault, runs the next command, and compares the state with the old and the new one.
 //!
 //! `cargo xtask soak faults` does this for every call; a test of the program does it for a sample.
 #![expect(clippy::disallowed_methods, reason = "fixtures are files of real programs, outside of any backend")]
