@@ -20,7 +20,8 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
     if chosen.is_empty() {
         return Err("no case has that name; `cargo xtask soak faults --list` lists them".into());
     }
-    workspace::must_succeed(workspace::cargo().args(["build", "--package", "boswell"]))?;
+    // The release build: a trial runs the program six times, and the whole soak some 150,000 times.
+    workspace::must_succeed(workspace::cargo().args(["build", "--release", "--package", "boswell"]))?;
     let target = workspace::target()?;
     clients::compiler()?;
     let shim = Shim::build(&target.join("faults"))?;
@@ -30,7 +31,7 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
         (None, None) => Wanted::Every { most: MOST },
     };
     let soak = Soak {
-        program: &target.join("debug/boswell"),
+        program: &target.join("release/boswell"),
         shim: &shim,
         folder: scratch(),
         workers: options.workers,
