@@ -30,7 +30,7 @@ impl Known {
             known.learn(&place.run(args)?.stdout);
         }
         for (path, bytes) in fixture {
-            let text = known.normal(&String::from_utf8_lossy(&bytes));
+            let text = known.text(&path, &bytes);
             known.files.insert(path, (bytes, text));
         }
         Ok(known)
@@ -39,8 +39,31 @@ impl Known {
     fn content(&self, path: &str, bytes: &[u8]) -> String {
         match self.files.get(path) {
             Some((same, text)) if same == bytes => text.clone(),
-            _ => self.normal(&String::from_utf8_lossy(bytes)),
+            _ => self.text(path, bytes),
         }
+    }
+
+    fn text(&self, path: &str, bytes: &[u8]) -> String {
+        if path.ends_with(MAP_BY_ID)
+            && let Ok(serde_json::Value::Object(map)) = serde_json::from_slice(bytes)
+        {
+            return self.sorted_members(&map);
+        }
+        self.normal(&String::from_utf8_lossy(bytes))
+    }
+
+    /// A map whose keys are ids, one member a line. Sorted after ids were made equal: where a new random id sorts says nothing.
+    fn sorted_members(&self, map: &serde_json::Map<String, serde_json::Value>) -> String {
+        let mut members: Vec<String> = map
+            .iter()
+            .map(|(key, value)| match value {
+                serde_json::Value::Object(inner) => format!("{key}: {}", self.sorted_members(inner).replace('\n', ", ")),
+                other => self.normal(&format!("{key}: {other}")),
+            })
+            .map(|line| self.normal(&line))
+            .collect();
+        members.sort();
+        members.join("\n")
     }
 
     fn learn(&mut self, text: &str) {
@@ -228,6 +251,9 @@ fn around_difference(text: &str, other: &str) -> String {
     text.chars().skip(alike(text, other).saturating_sub(20)).take(90).collect::<String>().replace('\n', "⏎")
 }
 
+/// clinvoker's index: an object with one member for each session, in the order of their ids.
+const MAP_BY_ID: &str = ".clinvk/sessions/index.json";
+
 const OPERATIONS: &str = "d/own/ops.jsonl";
 
 /// What a user or an agent looks at, and the list of operations. The rest is derived, or shown by commands.
@@ -296,6 +322,19 @@ mod tests {
         known.learn("id 01a1e494-c409-7567-92ec-2f04c3325c8d");
         let text = "01a1e494-c409-7567-92ec-2f04c3325c8d at 2026-11-16T13:35:47.020Z said \"hello\" 12 times to b1946ac92492d234";
         assert_eq!(known.normal(text), "01a1e494-c409-7567-92ec-2f04c3325c8d at • said \"hello\" 12 times to •");
+    }
+
+    #[test]
+    fn where_a_new_id_sorts_in_an_index_makes_no_difference() {
+        let mut known = Known::default();
+        known.learn("5555555555555555");
+        let before = br#"{"1234567890abcdef":{"Status":"active"},"5555555555555555":{"Status":"done"}}"#;
+        let behind = br#"{"5555555555555555":{"Status":"done"},"fedcba0987654321":{"Status":"active"}}"#;
+        let torn = br#"{"5555555555555555":{"Status":"done"},"fedcba0987654321":{"Status":"act"#;
+        let path = "d/home/.clinvk/sessions/index.json";
+        assert_eq!(known.text(path, before), known.text(path, behind));
+        assert_ne!(known.text(path, before), known.text(path, torn));
+        assert_ne!(known.text(path, before), known.text(path, br#"{"5555555555555555":{"Status":"done"}}"#));
     }
 
     #[test]
