@@ -57,13 +57,24 @@ impl Known {
         let mut members: Vec<String> = map
             .iter()
             .map(|(key, value)| match value {
-                serde_json::Value::Object(inner) => format!("{key}: {}", self.sorted_members(inner).replace('\n', ", ")),
+                serde_json::Value::Object(inner) => {
+                    format!("{key}: {}", self.sorted_members(inner).replace('\n', ", "))
+                }
                 other => self.normal(&format!("{key}: {other}")),
             })
             .map(|line| self.normal(&line))
             .collect();
         members.sort();
         members.join("\n")
+    }
+
+    /// A line of `ops`. Its files are in the order of their paths, and where a new random id sorts says nothing.
+    fn operation_shown(&self, line: &str) -> String {
+        let Ok(mut operation) = serde_json::from_str::<serde_json::Value>(line) else { return self.normal(line) };
+        let files = operation["files"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let mut files: Vec<String> = files.iter().map(|file| self.normal(&file.to_string())).collect();
+        files.sort();
+        format!("{} {}", self.normal(&operation.to_string()), files.join(" "))
     }
 
     fn learn(&mut self, text: &str) {
@@ -119,7 +130,11 @@ impl State {
             }
             // A lock of a process that was killed is broken by the next command that needs it.
             let lines = ran.stdout.lines().filter(|line| !line.contains(r#""problem":"stale_lock""#));
-            state.items.extend(lines.map(|line| (name.to_owned(), known.normal(&without_expiry(line)))));
+            let normal = |line: &str| match name {
+                "ops" => known.operation_shown(line),
+                _ => known.normal(&without_expiry(line)),
+            };
+            state.items.extend(lines.map(|line| (name.to_owned(), normal(line))));
         }
         state.items.sort();
         Ok(state)
@@ -335,6 +350,18 @@ mod tests {
         assert_eq!(known.text(path, before), known.text(path, behind));
         assert_ne!(known.text(path, before), known.text(path, torn));
         assert_ne!(known.text(path, before), known.text(path, br#"{"5555555555555555":{"Status":"done"}}"#));
+    }
+
+    #[test]
+    fn files_of_an_operation_are_compared_in_any_order() {
+        let mut known = Known::default();
+        known.learn("/s/5555555555555555.jsonl");
+        let shown = |files: &str| known.operation_shown(&format!(r#"{{"op":"1","files":[{files}]}}"#));
+        let (mine, new) =
+            (r#"{"path":"/s/5555555555555555.jsonl","after":1}"#, r#"{"path":"/s/1234567890abcdef.jsonl","after":2}"#);
+        assert_eq!(shown(&format!("{mine},{new}")), shown(&format!("{new},{mine}")));
+        assert_ne!(shown(&format!("{mine},{new}")), shown(mine));
+        assert_ne!(shown(mine), shown(new));
     }
 
     #[test]
