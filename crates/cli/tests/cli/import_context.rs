@@ -181,7 +181,7 @@ fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
 }
 
 fn ask_pi(package: &Path, questions: &[String]) -> Vec<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialect/tests/pi_oracle.mjs");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialect/tests/dialect/pi_oracle.mjs");
     let mut command = Command::new("node");
     command.arg(script).env("PI_PACKAGE", package).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut node = command.spawn().unwrap();

@@ -20,6 +20,12 @@ mod damage;
 mod demo;
 mod exclusion;
 mod export;
+#[cfg(target_os = "linux")]
+mod faults;
+mod find_bench;
+mod find_hardship;
+mod find_search;
+mod find_stats;
 mod front_stores;
 mod fronts;
 mod help;

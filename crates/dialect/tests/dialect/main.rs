@@ -1,0 +1,14 @@
+//! Dialects on real files and against the real programs. One program, so that it is linked once.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod claude_captures;
+mod claude_corpus;
+mod claude_support;
+mod clinvoker_store;
+mod codex_corpus;
+mod myagents_corpus;
+mod myagents_store;
+mod oas_store;
+mod pi_corpus;
+mod pi_damage;
+mod pi_oracle;

@@ -1,0 +1,339 @@
+//! The catalog on real files: what it notices, and what it survives.
+
+use std::collections::HashMap;
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use boswell_find::{By, Catalog, Entry, Prices, Wanted};
+use boswell_model::Instant;
+use boswell_store::Stores;
+use boswell_testkit::{bench_corpus, corpus, disk};
+use serde_json::Value;
+
+/// Long after every file was written: nothing is too young to trust.
+fn later(seconds: u64) -> Instant {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(seconds);
+    Instant::from_millis(i64::try_from(now.as_millis()).unwrap())
+}
+
+struct Lab {
+    folder: tempfile::TempDir,
+    stores: Stores,
+}
+
+impl Lab {
+    fn new(sessions: usize) -> Lab {
+        let folder = tempfile::tempdir().unwrap();
+        bench_corpus::generate(folder.path(), sessions, 0.4, 3, false);
+        let mut stores = Stores::default();
+        stores.add("claude", folder.path().join(".claude")).unwrap();
+        Lab { folder, stores }
+    }
+
+    fn catalog(&self) -> Catalog {
+        Catalog::open(&self.folder.path().join("catalog.db")).unwrap()
+    }
+
+    fn logs(&self) -> Vec<PathBuf> {
+        corpus::files(&self.folder.path().join(".claude"))
+            .into_iter()
+            .filter(|p| p.extension().is_some_and(|e| e == "jsonl"))
+            .collect()
+    }
+
+    fn look(&self, catalog: &mut Catalog) -> Vec<Entry> {
+        let mut refreshed = catalog.refresh(&self.stores, later(60)).unwrap();
+        assert!(refreshed.unwritten.is_none());
+        catalog.fill(&self.stores, &mut refreshed.entries, Wanted::Whole, 2, &|| true).unwrap();
+        refreshed.entries
+    }
+
+    fn summary(&self, entry: &Entry) -> boswell_store::Summary {
+        entry.summary(self.stores.get(entry.store).unwrap()).unwrap()
+    }
+}
+
+fn generation(entries: &[Entry], path: &Path) -> u64 {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    entries.iter().find(|entry| entry.located.key.as_deref().unwrap().ends_with(name)).unwrap().generation
+}
+
+fn append(path: &Path, line: &str) {
+    let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(line.as_bytes()).unwrap();
+}
+
+#[test]
+fn what_was_read_is_known_without_reading_again_and_equals_a_fresh_look() {
+    let lab = Lab::new(12);
+    let mut catalog = lab.catalog();
+    lab.look(&mut catalog);
+    drop(catalog);
+    let mut catalog = lab.catalog();
+    let mut entries = catalog.refresh(&lab.stores, later(70)).unwrap().entries;
+    let filled = catalog.fill(&lab.stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
+    assert_eq!((filled.read, filled.complete), (0, true));
+    for entry in &entries {
+        let store = lab.stores.get(entry.store).unwrap();
+        let (kept, fresh) = (lab.summary(entry), store.read(&entry.located, boswell_dialect::Depth::Facts).unwrap());
+        let facts = fresh.facts();
+        assert!(kept.complete);
+        assert_eq!(kept.facts.messages, facts.messages);
+        assert_eq!(kept.facts.kinds, facts.kinds);
+        assert_eq!(kept.facts.usage.total(), facts.usage.total());
+        assert_eq!(kept.facts.first_prompt, facts.first_prompt);
+        assert_eq!(kept.leaf, fresh.leaf().unwrap().map(|slot| fresh.log().label(slot).into_owned()));
+    }
+}
+
+#[test]
+fn growing_keeps_the_generation_and_every_other_change_raises_it() {
+    let lab = Lab::new(8);
+    let mut catalog = lab.catalog();
+    let before = lab.look(&mut catalog);
+    let logs = lab.logs();
+    append(&logs[0], "{\"type\":\"user\",\"message\":{\"content\":\"more\"}}\n");
+
+    // Same size, and the time of change put back: only the time of the inode tells.
+    let modified = std::fs::metadata(&logs[1]).unwrap().modified().unwrap();
+    let mut file = std::fs::OpenOptions::new().read(true).write(true).open(&logs[1]).unwrap();
+    file.seek(std::io::SeekFrom::Start(40)).unwrap();
+    file.write_all(b"#").unwrap();
+    file.set_modified(modified).unwrap();
+    drop(file);
+
+    let bytes = disk::read(&logs[2]);
+    disk::write(&logs[2], &[]);
+    disk::write(&logs[2], &[&bytes[..bytes.len() / 2], &vec![b' '; bytes.len()][..]].concat());
+
+    let bytes = disk::read(&logs[3]);
+    std::fs::remove_file(&logs[3]).unwrap();
+    disk::write(&logs[3], &[&bytes[..], b"{\"type\":\"user\"}\n"].concat());
+
+    let after = lab.look(&mut catalog);
+    assert_eq!(generation(&after, &logs[0]), generation(&before, &logs[0]), "grown");
+    assert!(generation(&after, &logs[1]) > generation(&before, &logs[1]), "edited in place");
+    assert!(generation(&after, &logs[2]) > generation(&before, &logs[2]), "truncated and grown again");
+    // The new file may have got the inode of the old one; its first bytes are the same, so it may count as grown.
+    let recreated = (generation(&before, &logs[3]), generation(&after, &logs[3]));
+    assert!(recreated.1 >= recreated.0);
+    for log in &logs[4..] {
+        assert_eq!(generation(&after, log), generation(&before, log));
+    }
+    let grown = after
+        .iter()
+        .find(|e| e.located.key.as_deref().unwrap().ends_with(logs[0].file_name().unwrap().to_str().unwrap()));
+    assert!(lab.summary(grown.unwrap()).complete);
+}
+
+#[test]
+fn a_file_made_anew_with_other_bytes_is_another_generation() {
+    let lab = Lab::new(5);
+    let mut catalog = lab.catalog();
+    let before = lab.look(&mut catalog);
+    let log = &lab.logs()[0];
+    let longer = disk::read(log).len() + 500;
+    std::fs::remove_file(log).unwrap();
+    disk::write(log, format!("{{\"type\":\"user\",\"pad\":\"{}\"}}\n", "x".repeat(longer)).as_bytes());
+    let after = lab.look(&mut catalog);
+    assert!(generation(&after, log) > generation(&before, log));
+}
+
+#[test]
+fn what_is_too_young_is_looked_at_again() {
+    let lab = Lab::new(5);
+    let mut catalog = lab.catalog();
+    let log = &lab.logs()[0];
+    append(log, "{\"type\":\"user\",\"message\":{\"content\":\"aaaa\"}}\n");
+    // The clock says the file changed this very moment.
+    let first = catalog.refresh(&lab.stores, later(0)).unwrap().entries;
+    catalog.fill(&lab.stores, &mut first.clone(), Wanted::Whole, 1, &|| true).unwrap();
+    let again = catalog.refresh(&lab.stores, later(60)).unwrap().entries;
+    let young = |entries: &[Entry]| entries.iter().filter(|entry| !entry.is_current()).count();
+    assert!(young(&again) >= 1, "a file that was too young is read again once");
+    assert_eq!(generation(&first, log), generation(&again, log), "nothing changed, so the index holds");
+    lab.look(&mut catalog);
+    let last = catalog.refresh(&lab.stores, later(90)).unwrap().entries;
+    assert_eq!(young(&last), 0);
+}
+
+#[test]
+fn garbage_and_other_versions_are_replaced() {
+    let lab = Lab::new(5);
+    let path = lab.folder.path().join("catalog.db");
+    let before = lab.look(&mut lab.catalog());
+    for garbage in [&b"garbage"[..], &vec![7; 40_000], b""] {
+        for ending in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(lab.folder.path().join(format!("catalog.db{ending}")));
+        }
+        disk::write(&path, garbage);
+        let mut catalog = lab.catalog();
+        let after = lab.look(&mut catalog);
+        assert_eq!(after.len(), before.len());
+        assert!(after.iter().all(Entry::is_current));
+        assert_ne!(after[0].generation, before[0].generation, "numbers given out before are not given out again");
+    }
+    drop(lab.catalog());
+    let mut bytes = disk::read(&path);
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    disk::write(&path, &bytes);
+    assert_eq!(lab.look(&mut lab.catalog()).len(), before.len());
+}
+
+#[test]
+fn pages_damaged_after_opening_are_noticed_and_made_anew() {
+    let lab = Lab::new(5);
+    lab.look(&mut lab.catalog());
+    let path = lab.folder.path().join("catalog.db");
+    let mut bytes = disk::read(&path);
+    let end = bytes.len();
+    bytes[8192..end].fill(0xAB);
+    disk::write(&path, &bytes);
+    let mut catalog = lab.catalog();
+    assert_eq!(lab.look(&mut catalog).len(), 5);
+    assert_eq!(lab.look(&mut lab.catalog()).len(), 5);
+}
+
+#[test]
+fn two_at_once_agree() {
+    let lab = Lab::new(40);
+    let both: Vec<(Vec<Entry>, _)> = std::thread::scope(|scope| {
+        let one = || {
+            let mut catalog = lab.catalog();
+            let entries = lab.look(&mut catalog);
+            let sums = catalog.tally(&lab.stores, &entries, By::Day, &|_| true).unwrap().sums(&Prices::default());
+            (entries, sums)
+        };
+        let running: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let generations =
+        |entries: &[Entry]| entries.iter().map(|e| (e.located.key.clone(), e.generation)).collect::<Vec<_>>();
+    for (other, sums) in &both[1..] {
+        assert_eq!(generations(other), generations(&both[0].0));
+        assert_eq!(*sums, both[0].1);
+    }
+}
+
+#[test]
+fn a_session_that_is_gone_leaves_a_ghost_until_it_is_forgotten() {
+    let lab = Lab::new(5);
+    let mut catalog = lab.catalog();
+    lab.look(&mut catalog);
+    let log = &lab.logs()[2];
+    std::fs::remove_file(log).unwrap();
+    assert_eq!(lab.look(&mut catalog).len(), 4);
+    let ghosts = catalog.ghosts().unwrap();
+    let id = log.file_stem().unwrap().to_str().unwrap();
+    assert_eq!((ghosts.len(), ghosts[0].reference.id.as_str()), (1, id));
+    let prompt = ghosts[0].facts.first_prompt.clone().unwrap();
+    catalog.forget(&|session, _| *session == ghosts[0].reference).unwrap();
+    assert!(catalog.ghosts().unwrap().is_empty());
+    drop(catalog);
+    let holds = |path: PathBuf| {
+        let bytes = if path.exists() { disk::read(&path) } else { Vec::new() };
+        String::from_utf8_lossy(&bytes).contains(prompt.get(..20).unwrap_or(&prompt))
+    };
+    for ending in ["", "-wal"] {
+        assert!(!holds(lab.folder.path().join(format!("catalog.db{ending}"))), "nothing of a forgotten session stays");
+    }
+}
+
+/// Output tokens of every unique message, by reading all lines.
+fn brute_force(logs: &[PathBuf]) -> u64 {
+    let mut unique: HashMap<(String, String), u64> = HashMap::new();
+    for log in logs {
+        for line in String::from_utf8_lossy(&disk::read(log)).lines() {
+            let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
+            let Some(output) = record["message"]["usage"]["output_tokens"].as_u64() else { continue };
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let counted = unique.entry((text(&record["message"]["id"]), text(&record["requestId"]))).or_default();
+            *counted = output.max(*counted);
+        }
+    }
+    unique.values().sum()
+}
+
+#[test]
+fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
+    let lab = Lab::new(10);
+    let logs = lab.logs();
+    let honest = brute_force(&logs);
+    assert!(honest > 0);
+    let fork_id = "0f0e0d0c-0b0a-4908-8706-050403020100";
+    for (number, log) in logs.iter().take(3).enumerate() {
+        let bytes = String::from_utf8_lossy(&disk::read(log)).into_owned();
+        let id = log.file_stem().unwrap().to_str().unwrap();
+        // A fork under another id, a copy in another project, a subagent that repeats lines of its owner.
+        let fork = bytes.replace(id, &fork_id.replace("0f0e", &format!("{number}f0e")));
+        disk::write(
+            &log.with_file_name(format!("{}.jsonl", fork_id.replace("0f0e", &format!("{number}f0e")))),
+            fork.as_bytes(),
+        );
+        disk::write(&lab.folder.path().join(format!(".claude/projects/-elsewhere/{id}.jsonl")), bytes.as_bytes());
+        let agent = log.with_extension("").join("subagents/agent-a1.jsonl");
+        disk::write(&agent, bytes.as_bytes());
+        append(log, &bytes);
+    }
+    assert_eq!(brute_force(&lab.logs()), honest);
+    let mut catalog = lab.catalog();
+    let entries = lab.look(&mut catalog);
+    for by in [By::Total, By::Day, By::Project, By::Agent, By::Model] {
+        let sums = catalog.tally(&lab.stores, &entries, by, &|_| true).unwrap().sums(&Prices::default());
+        let output: u64 = sums.values().filter_map(|sum| sum.usage.output).sum();
+        assert_eq!(output, honest, "{by:?}");
+    }
+}
+
+fn pi_header(id: &str, day: u32) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-{day:02}T00:00:00.000Z\",\"cwd\":\"/p\"}}\n"
+    )
+}
+
+fn pi_answer(id: &str, second: u32, output: u64) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:{second:02}.000Z\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"provider\":\"x\",\"model\":\"m\",\"usage\":{{\"input\":1,\"output\":{output}}}}}}}\n"
+    )
+}
+
+fn pi_task(id: &str, output: u64) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:30.000Z\",\"message\":{{\"role\":\"toolResult\",\"toolName\":\"task\",\"content\":[],\"details\":{{\"usage\":{{\"output\":{output}}}}}}}}}\n"
+    )
+}
+
+fn pi_output(folder: &Path, dialect: &str) -> u64 {
+    let mut stores = Stores::default();
+    stores.add(dialect, folder).unwrap();
+    let mut catalog = Catalog::in_memory().unwrap();
+    let mut entries = catalog.refresh(&stores, later(60)).unwrap().entries;
+    catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
+    let tally = catalog.tally(&stores, &entries, By::Total, &|_| true).unwrap();
+    tally.sums(&Prices::default()).values().filter_map(|sum| sum.usage.output).sum()
+}
+
+#[test]
+fn forks_of_the_pi_family_count_once_and_short_ids_of_others_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |name: &str| folder.path().join(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{name}.jsonl"));
+    let first = [pi_header("one", 1), pi_answer("a1", 1, 7), pi_answer("a2", 2, 5)].concat();
+    disk::write(&log("one"), first.as_bytes());
+    let fork = [pi_header("two", 2), pi_answer("a1", 1, 7), pi_answer("b1", 3, 100)].concat();
+    disk::write(&log("two"), fork.as_bytes());
+    // The same short id, said at another time: another message.
+    disk::write(&log("three"), [pi_header("three", 3), pi_answer("a1", 9, 1000)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "pi"), 7 + 5 + 100 + 1000);
+}
+
+#[test]
+fn what_a_session_repeats_of_its_subagents_counts_only_without_their_transcripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("sessions/--p--/2026-01-01T00-00-00-000Z_one.jsonl");
+    disk::write(&log, [pi_header("one", 1), pi_answer("a1", 1, 7), pi_task("t1", 50)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "omp"), 57);
+    let transcript = log.with_extension("").join("0-Task.jsonl");
+    disk::write(&transcript, [pi_header("sub", 1), pi_answer("s1", 20, 48)].concat().as_bytes());
+    assert_eq!(pi_output(folder.path(), "omp"), 55);
+}

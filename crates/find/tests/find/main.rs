@@ -1,0 +1,7 @@
+//! Catalog, statistics and secrets, from outside. One program, so that it is linked once.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod catalog;
+mod forks;
+mod roll;
+mod secrets;

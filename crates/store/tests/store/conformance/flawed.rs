@@ -1,0 +1,181 @@
+//! Backends with one flaw each: the suite must tell every one of them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use boswell_store::{
+    Attempt, Claim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog, Refused, Result,
+    SyncWork,
+};
+use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
+use boswell_testkit::rows::{Commit, RowBackend};
+
+use crate::conformance::places::Rows;
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    None,
+    /// Appends of a driver do not name its epoch.
+    IgnoresTheEpoch,
+    /// Everybody gets a lease.
+    SharesLeases,
+    /// Lines are added wherever the log ends.
+    IgnoresTheHead,
+    DoublesBatches,
+    /// Only the first line of a batch is added.
+    TearsBatches,
+    /// Lines are acknowledged and never added.
+    DropsLines,
+    /// What remains to be done until lines are durable is not said.
+    ForgetsAfterReceipt,
+    NeverPublishes,
+    /// A failed append says that nothing was written and the log is gone.
+    HidesDoubt,
+    /// All lines have one position.
+    CountsNothing,
+}
+
+#[derive(Debug)]
+struct Flawed {
+    inner: RowBackend,
+    flaw: Flaw,
+}
+
+impl LogBackend for Flawed {
+    fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
+        match self.inner.lease(claim) {
+            Err(error) if self.flaw == Flaw::SharesLeases && error.kind() == ErrorKind::Busy => {
+                self.inner.expire_leases();
+                self.inner.lease(claim)
+            }
+            lease => lease,
+        }
+    }
+
+    fn create(&self, key: &str, lines: &[u8], lease: &Lease) -> Result<()> {
+        self.inner.create(key, lines, lease)
+    }
+
+    fn append_to(&self, log: &LogName<'_>, lease: Option<&Lease>) -> Result<OpenLog> {
+        let lease = lease.filter(|_| !matches!(self.flaw, Flaw::IgnoresTheEpoch | Flaw::SharesLeases));
+        let OpenLog { log, end } = self.inner.append_to(log, lease)?;
+        Ok(OpenLog { log: Box::new(FlawedAppender { inner: log, flaw: self.flaw }), end })
+    }
+}
+
+#[derive(Debug)]
+struct FlawedAppender {
+    inner: Box<dyn LogAppender>,
+    flaw: Flaw,
+}
+
+impl FlawedAppender {
+    /// Adds lines wherever the log ends.
+    fn anywhere(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+        match self.inner.append(end, lines) {
+            Err(Refused::Moved) => {
+                let end = self.inner.begin(end)?;
+                self.inner.append(end, lines)
+            }
+            landed => landed,
+        }
+    }
+}
+
+impl LogAppender for FlawedAppender {
+    fn begin(&mut self, known: u64) -> Attempt<u64> {
+        self.inner.begin(known)
+    }
+
+    fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+        let first = lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1);
+        match self.flaw {
+            Flaw::IgnoresTheHead => self.anywhere(end, lines),
+            Flaw::DoublesBatches => {
+                let landed = self.inner.append(end, lines)?;
+                self.anywhere(landed, lines).map(|_| landed)
+            }
+            Flaw::TearsBatches => self.inner.append(end, &lines[..first]),
+            Flaw::DropsLines => Ok(end),
+            Flaw::HidesDoubt => self.inner.append(end, lines).map_err(|refused| match refused {
+                Refused::Failed(error) => Refused::Over(error),
+                other => other,
+            }),
+            _ => self.inner.append(end, lines),
+        }
+    }
+
+    fn finish(&mut self) {
+        self.inner.finish();
+    }
+
+    fn behind(&self, at: u64, line: &[u8]) -> u64 {
+        if self.flaw == Flaw::CountsNothing { at } else { self.inner.behind(at, line) }
+    }
+
+    fn sync(&mut self) -> Option<SyncWork> {
+        if self.flaw == Flaw::ForgetsAfterReceipt { None } else { self.inner.sync() }
+    }
+
+    fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
+        self.inner.synced(outcome)
+    }
+
+    fn reader(&self) -> Result<Box<dyn ObjectReader>> {
+        self.inner.reader()
+    }
+
+    fn key(&self) -> &str {
+        self.inner.key()
+    }
+
+    fn publish(&mut self) -> Result<()> {
+        if self.flaw == Flaw::NeverPublishes { Ok(()) } else { self.inner.publish() }
+    }
+
+    fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
+        self.inner.renew(at, len)
+    }
+}
+
+type Promise = fn(&MakePlace<'_>);
+
+/// Each flaw, and the promise that it breaks.
+const FLAWS: [(Flaw, Promise); 10] = [
+    (Flaw::IgnoresTheEpoch, conformance::lost_leases),
+    (Flaw::SharesLeases, conformance::leases),
+    (Flaw::IgnoresTheHead, conformance::expectations),
+    (Flaw::DoublesBatches, conformance::batches),
+    (Flaw::TearsBatches, conformance::batches),
+    (Flaw::DropsLines, conformance::receipts),
+    (Flaw::ForgetsAfterReceipt, conformance::acknowledged_survives),
+    (Flaw::NeverPublishes, conformance::visibility),
+    (Flaw::HidesDoubt, conformance::failures),
+    (Flaw::CountsNothing, conformance::receipts),
+];
+
+/// The first broken promise in the suite's own words; none if it found none.
+fn broken(suite: impl Fn(&MakePlace<'_>), flaw: Flaw) -> Option<String> {
+    let make = move || {
+        let through = move |rows| Arc::new(Flawed { inner: rows, flaw }) as Arc<dyn LogBackend>;
+        Box::new(Rows::through(Commit::WithSync, through)) as Box<dyn WritePlace>
+    };
+    let told = catch_unwind(AssertUnwindSafe(|| suite(&make))).err()?;
+    let text = told.downcast_ref::<String>().cloned();
+    Some(text.or_else(|| told.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default())
+}
+
+#[test]
+fn every_flaw_is_told_by_the_promise_that_it_breaks_and_by_the_whole_suite() {
+    for (flaw, promise) in FLAWS {
+        let told = broken(promise, flaw);
+        assert!(told.is_some_and(|told| !told.is_empty()), "{flaw:?} goes unnoticed");
+        assert!(broken(backend_writes, flaw).is_some(), "{flaw:?} passes the suite");
+    }
+}
+
+#[test]
+fn what_stands_between_rows_and_writer_is_no_flaw_by_itself() {
+    assert_eq!(broken(backend_writes, Flaw::None), None);
+}

@@ -1,0 +1,124 @@
+//! Blobs, memory and prompts, with the machine dying at every call that they make.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_store::disk::durable::make_folders;
+use boswell_store::model::Instant;
+use boswell_store::prompts::Prompt;
+use boswell_store::{BlobId, Blobs, Memories, Prompts};
+use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
+
+const PROJECT: &str = "/srv/demo";
+
+fn home() -> &'static Path {
+    Path::new("/home/b")
+}
+
+fn blobs(disk: &CrashDisk, unique: &str) -> Blobs {
+    Blobs::new(Arc::new(disk.clone()), home(), unique)
+}
+
+fn memories(disk: &CrashDisk, unique: &str) -> Memories {
+    Memories::new(Arc::new(disk.clone()), home(), unique)
+}
+
+fn prompts(disk: &CrashDisk) -> Prompts {
+    Prompts::new(Arc::new(disk.clone()), home())
+}
+
+fn prompt(text: &str) -> Prompt {
+    Prompt { text: text.to_owned(), at: Instant::from_millis(1), project: None, session: None }
+}
+
+/// Home is there and durable; what is in it is made by the act.
+fn prepare(disk: &CrashDisk) {
+    make_folders(disk, home()).unwrap();
+}
+
+fn page(disk: &CrashDisk) -> Option<String> {
+    let memory = memories(disk, "look").load(PROJECT).unwrap();
+    memory.pages.into_iter().find(|page| page.name == "page.md").map(|page| page.text)
+}
+
+#[test]
+fn a_blob_is_whole_or_not_there_and_once_kept_it_stays() {
+    let bytes = vec![b'x'; 9_000];
+    let id = BlobId::of(&bytes);
+    everywhere(
+        1,
+        prepare,
+        |disk| blobs(disk, "1").put(&bytes).is_ok(),
+        |crash| {
+            let blobs = blobs(&crash.disk, "2");
+            if blobs.has(&id).unwrap() {
+                assert_eq!(blobs.get(&id).unwrap(), bytes, "call {}, {:?}", crash.call, crash.keep);
+            } else {
+                assert!(!crash.outcome, "call {}, {:?}: a kept blob is gone", crash.call, crash.keep);
+            }
+            blobs.put(&bytes).unwrap();
+        },
+    );
+}
+
+#[test]
+fn a_page_of_memory_is_the_old_one_or_the_new_one() {
+    let old = |disk: &CrashDisk| {
+        prepare(disk);
+        memories(disk, "1").put(PROJECT, "page.md", "old\n").unwrap();
+    };
+    let act = |disk: &CrashDisk| memories(disk, "2").append(PROJECT, "page.md", "new").is_ok();
+    everywhere(2, old, act, |crash| {
+        let page = page(&crash.disk).unwrap();
+        let expected = page == "old\nnew\n" || page == "old\n" && !crash.outcome;
+        assert!(expected, "call {}, {:?}: {page:?}", crash.call, crash.keep);
+    });
+    let act = |disk: &CrashDisk| memories(disk, "2").remove(PROJECT, "page.md").is_ok();
+    everywhere(3, old, act, |crash| {
+        let page = page(&crash.disk);
+        assert!(page.is_none() || page.as_deref() == Some("old\n") && !crash.outcome, "call {}", crash.call);
+    });
+}
+
+#[test]
+fn a_prompt_that_was_added_survives_its_process_and_torn_ones_cost_no_other() {
+    let old = |disk: &CrashDisk| {
+        prepare(disk);
+        prompts(disk).add(&prompt("old")).unwrap();
+    };
+    everywhere(
+        4,
+        old,
+        |disk| prompts(disk).add(&prompt("new")).is_ok(),
+        |crash| {
+            let found = prompts(&crash.disk).recent(9).unwrap().prompts;
+            let texts: Vec<&str> = found.iter().map(|prompt| prompt.text.as_str()).collect();
+            assert!(texts == ["new", "old"] || texts == ["old"], "call {}, {:?}: {texts:?}", crash.call, crash.keep);
+        },
+    );
+    // The history never waits for the disk, so a power failure may cost the newest; a killed process may not.
+    for call in 1..20 {
+        let disk = CrashDisk::new(5);
+        old(&disk);
+        disk.settle();
+        disk.crash_at(call);
+        let added = prompts(&disk).add(&prompt("new")).is_ok();
+        let newest = prompts(&disk.after_kill()).recent(1).unwrap().prompts.remove(0).text;
+        assert!(!added || newest == "new", "killed at call {call}");
+    }
+}
+
+#[test]
+fn what_is_written_again_after_its_writer_was_killed_is_durable() {
+    for call in 1..30 {
+        let disk = CrashDisk::new(7);
+        prepare(&disk);
+        disk.settle();
+        disk.crash_at(call);
+        let _ = blobs(&disk, "1").put(b"blob");
+        let next = disk.after_kill();
+        let id = blobs(&next, "2").put(b"blob").unwrap();
+        let found = blobs(&next.after_crash(Keep::Nothing), "3").get(&id);
+        assert!(found.is_ok_and(|bytes| bytes == b"blob"), "a blob, killed at call {call}");
+    }
+}

@@ -1,0 +1,420 @@
+//! Commands whose Nth sync fails, for every N: acknowledged means durable, and what was refused can be done again.
+//!
+//! The disk inside forgets at a crash what was not synced, so a failed sync that is passed over shows: the command says yes, the
+//! machine dies, and the change is gone.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::{Depth, Intention, Located, NewSession, by_name};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::{Disk, durable};
+use boswell_store::locks::Locks;
+use boswell_store::memory::Memories;
+use boswell_store::{
+    Attachments, Blobs, Chance, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes, Outcome, Owner, Runner,
+    Store, Wait,
+};
+use boswell_testkit::chance::SeededChance;
+use boswell_testkit::crash_disk::{CrashDisk, Keep};
+use boswell_testkit::fault_disk::FaultDisk;
+
+const HOME: &str = "/u/home";
+const STORE: &str = "/u/claude";
+const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+const OWN: &str = "own";
+const PROJECT: &str = "/w";
+
+/// Syncs that may fail without the command failing, each with the reason. All others must not.
+const IGNORABLE: [(&str, &str); 1] =
+    [("/u/home/ops", "the operation is recorded: an intent that is back after a crash is settled by the next command")];
+
+/// Boswell on a disk.
+struct Place {
+    disk: Arc<dyn Disk>,
+    chance: Arc<dyn Chance>,
+    runner: Runner,
+    claude: Store,
+    own: Store,
+}
+
+impl Place {
+    /// `seed` keeps the ids of one run apart from those of another.
+    fn on(disk: Arc<dyn Disk>, seed: u64) -> Result<Place> {
+        let chance: Arc<dyn Chance> = Arc::new(SeededChance::new(seed));
+        let owner = Owner { pid: 1, program: "test".into() };
+        let runner = Runner::new(Arc::clone(&disk), HOME, Arc::clone(&chance), owner).waiting(Wait::No);
+        let backend = Arc::new(FsBackend::on(Arc::clone(&disk), STORE));
+        let locks = Path::new(HOME).join("locks");
+        let claude = Store::on(by_name("claude").unwrap(), backend, STORE);
+        let claude = claude.writable(Arc::clone(&disk), Arc::clone(&chance), locks);
+        let own = Store::open_on(Arc::clone(&disk), Arc::clone(&chance), HOME)?;
+        Ok(Place { disk, chance, runner, claude, own })
+    }
+
+    fn locks(&self) -> Locks {
+        let owner = Owner { pid: 1, program: "test".into() };
+        Locks::new(Arc::clone(&self.disk), Path::new(HOME).join("locks"), owner, Arc::clone(&self.chance))
+    }
+
+    fn notes(&self) -> Result<Notes> {
+        Notes::load(Arc::clone(&self.disk), Path::new(HOME), self.locks())
+    }
+
+    fn memories(&self) -> Memories {
+        Memories::new(Arc::clone(&self.disk), Path::new(HOME), &self.chance.hex16())
+    }
+
+    fn located(&self) -> Result<Located> {
+        let found = self.claude.list()?.sessions.into_iter().find(|located| located.id == ID);
+        found.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such session"))
+    }
+
+    fn read(&self, key: &str) -> Option<Vec<u8>> {
+        durable::read(self.disk.as_ref(), &Path::new(STORE).join(key)).unwrap()
+    }
+
+    /// What an undo needs is there and whole.
+    fn copies_are_whole(&self) {
+        let vault = self.runner.vault();
+        for record in vault.list().unwrap().0 {
+            vault.restore(&record).unwrap();
+        }
+    }
+}
+
+fn session() -> SessionRef {
+    SessionRef::new("claude", ID)
+}
+
+fn log_key() -> String {
+    format!("projects/-w/{ID}.jsonl")
+}
+
+fn files() -> Vec<(String, String)> {
+    let line = |id: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":null,"sessionId":"{ID}","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","version":"2.1.0","message":{{"role":"user","content":"{text}"}}}}"#
+        ) + "\n"
+    };
+    vec![
+        (log_key(), line("u1", "why?")),
+        (format!("projects/-w/{ID}/subagents/agent-a.jsonl"), line("s1", "look")),
+        (format!("projects/-w/{ID}/tool-results/b1.txt"), "whole\n".to_owned()),
+    ]
+}
+
+/// A command, with what was there before it and what it changes.
+struct Case {
+    prepare: fn(&Place) -> Result<()>,
+    act: fn(&Place) -> Result<()>,
+    /// Whether the change was made; fails if it was made by half.
+    is_made: fn(&Place) -> bool,
+    /// It has at least this many syncs that can fail.
+    syncs: u64,
+}
+
+fn nothing(_: &Place) -> Result<()> {
+    Ok(())
+}
+
+impl Case {
+    /// A disk on which the command can be run.
+    fn disk(&self) -> CrashDisk {
+        let disk = CrashDisk::new(1);
+        for (key, text) in files() {
+            let path = Path::new(STORE).join(key);
+            durable::make_folders(&disk, path.parent().unwrap()).unwrap();
+            durable::create(&disk, &path, text.as_bytes()).unwrap();
+        }
+        durable::make_folders(&disk, Path::new(HOME)).unwrap();
+        let place = Place::on(Arc::new(disk.clone()), 1).unwrap();
+        let writer = place.own.create(NewSession::in_project(PROJECT).with_id(OWN)).unwrap();
+        writer.append(Draft::user("hello").with_id("first")).unwrap();
+        writer.close(Outcome::Open).unwrap();
+        (self.prepare)(&place).unwrap();
+        drop(place);
+        disk.settle();
+        disk
+    }
+
+    /// The next command on a machine: it settles what was left.
+    fn next(disk: &CrashDisk, seed: u64) -> Place {
+        let place = Place::on(Arc::new(disk.clone()), seed).unwrap();
+        for recovered in place.runner.recover().unwrap() {
+            assert!(!matches!(recovered.outcome, boswell_store::RecoveryOutcome::Unsettled(_)), "{recovered:?}");
+        }
+        place
+    }
+
+    /// What was acknowledged is there whatever the crash kept.
+    fn survives(&self, disk: &CrashDisk, what: &str) {
+        for keep in Keep::flavours(1) {
+            let after = disk.after_crash(keep);
+            assert!((self.is_made)(&Case::next(&after, 3)), "{what}, then a crash that kept {keep:?}: it is gone");
+        }
+    }
+
+    /// The same where the system forgets the bytes of the file whose sync failed, and goes on showing them.
+    fn with_every_sync_lying(&self) {
+        let mut refused = 0;
+        for n in 1.. {
+            let disk = self.disk();
+            disk.lie_on_sync_after(n);
+            let outcome = Place::on(Arc::new(disk.clone()), 2).and_then(|place| (self.act)(&place));
+            if disk.calls() < n {
+                break;
+            }
+            let what = format!("from call {n} on, the first sync of a file lied");
+            if outcome.is_err() {
+                refused += 1;
+                let place = Case::next(&disk, 4);
+                let made = (self.is_made)(&place);
+                let again = (self.act)(&place);
+                assert!(made || again.is_ok(), "{what}, and it cannot be done again: {again:?}");
+            }
+            self.survives(&disk, &what);
+        }
+        assert!(refused > 0, "no sync of a file failed");
+    }
+
+    fn with_every_sync_failing(&self) {
+        let (mut struck, mut ignored) = (0, BTreeSet::new());
+        for n in 1.. {
+            let disk = self.disk();
+            let faulty = FaultDisk::counting(Arc::new(disk.clone()));
+            faulty.fail_sync(n);
+            let outcome = Place::on(faulty.disk(), 2).and_then(|place| (self.act)(&place));
+            let Some(path) = faulty.struck() else { break };
+            struck += 1;
+            let what = format!("sync {n}, of `{}`, failed", path.display());
+            if outcome.is_ok() {
+                ignored.insert(path.display().to_string());
+                self.survives(&disk, &what);
+                continue;
+            }
+            for keep in Keep::flavours(1) {
+                // Old or new, never half: `is_made` fails for anything else.
+                (self.is_made)(&Case::next(&disk.after_crash(keep), 3));
+            }
+            let place = Case::next(&disk, 4);
+            let made = (self.is_made)(&place);
+            match (self.act)(&place) {
+                Ok(()) => {}
+                Err(error) => assert!(made, "{what}, and it cannot be done again: {error} ({:?})", error.reason()),
+            }
+            drop(place);
+            self.survives(&disk, &format!("{what}, and it was done again"));
+        }
+        assert!(struck >= self.syncs, "only {struck} syncs could fail");
+        let known: BTreeSet<String> = IGNORABLE.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert!(ignored.is_subset(&known), "these failed and the command said yes: {ignored:?}");
+    }
+}
+
+/// Whether all files of the session are gone; fails if only some are.
+fn is_gone(place: &Place) -> bool {
+    let there: Vec<bool> = files().iter().map(|(key, _)| place.read(key).is_some()).collect();
+    assert!(there.iter().all(|it| *it == there[0]), "half of it is gone: {there:?}");
+    place.copies_are_whole();
+    let (operations, _) = place.runner.operations().unwrap();
+    assert!(there[0] || operations.last().is_some_and(|op| op.undoable), "nobody knows how to take it back");
+    !there[0]
+}
+
+/// Whether all files of the session are there, as they were.
+fn is_back(place: &Place) -> bool {
+    let there = !is_gone(place);
+    for (key, text) in files().into_iter().filter(|_| there) {
+        assert_eq!(place.read(&key).as_deref(), Some(text.as_bytes()), "{key}");
+    }
+    there
+}
+
+#[test]
+fn a_folder_that_is_not_ours_to_sync_stops_nobody_and_a_dying_disk_does() {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    let make = |error: fn() -> std::io::Error| {
+        let disk = FaultDisk::counting(Arc::new(CrashDisk::new(1)));
+        durable::make_folders(disk.disk().as_ref(), Path::new("/u")).unwrap();
+        disk.fail_sync_with(1, error);
+        let made = durable::make_folders(disk.disk().as_ref(), Path::new("/u/home"));
+        assert_eq!(disk.struck().as_deref(), Some(Path::new("/")));
+        made.map(drop)
+    };
+    assert!(make(|| PermissionDenied.into()).is_ok(), "the folder above belongs to somebody else");
+    assert!(make(|| ReadOnlyFilesystem.into()).is_ok() && make(|| Unsupported.into()).is_ok());
+    let error = make(|| std::io::Error::from_raw_os_error(5)).unwrap_err();
+    assert_eq!(error.to_string(), "cannot sync the folder `/`");
+}
+
+fn delete(place: &Place) -> Result<()> {
+    place.runner.carry_out(&place.claude, &place.located()?, &Intention::Delete).map(drop)
+}
+
+fn archive(place: &Place) -> Result<()> {
+    place.runner.archive(&place.claude, &place.located()?).map(drop)
+}
+
+fn restore(place: &Place) -> Result<()> {
+    place.runner.restore(&session()).map(drop)
+}
+
+fn undo(place: &Place) -> Result<()> {
+    let (operations, _) = place.runner.operations()?;
+    place.runner.undo(&operations.first().unwrap().operation.id).map(drop)
+}
+
+#[test]
+fn delete_is_durable_when_it_says_so() {
+    let case = Case { prepare: nothing, act: delete, is_made: is_gone, syncs: 40 };
+    case.with_every_sync_failing();
+    case.with_every_sync_lying();
+}
+
+#[test]
+fn archive_is_durable_when_it_says_so() {
+    let is_made = |place: &Place| is_gone(place) && !place.runner.archived().unwrap().is_empty();
+    Case { prepare: nothing, act: archive, is_made, syncs: 40 }.with_every_sync_failing();
+}
+
+#[test]
+fn restore_is_durable_when_it_says_so() {
+    Case { prepare: archive, act: restore, is_made: is_back, syncs: 20 }.with_every_sync_failing();
+}
+
+#[test]
+fn undo_is_durable_when_it_says_so() {
+    Case { prepare: delete, act: undo, is_made: is_back, syncs: 20 }.with_every_sync_failing();
+}
+
+#[test]
+fn purge_is_durable_when_it_says_so() {
+    let purge = |place: &Place| place.runner.vault().purge(&session()).map(drop);
+    let is_made = |place: &Place| {
+        let vault = place.runner.vault();
+        // Every byte of the copies, packed or not.
+        let objects = place.disk.list(&Path::new(HOME).join("vault/objects")).unwrap();
+        let left = objects
+            .iter()
+            .any(|(shelf, _)| !place.disk.list(&Path::new(HOME).join("vault/objects").join(shelf)).unwrap().is_empty());
+        let inodes = place.disk.list(&Path::new(HOME).join("vault/inodes")).unwrap();
+        vault.of(&session()).unwrap().is_empty() && !left && inodes.is_empty()
+    };
+    Case { prepare: delete, act: purge, is_made, syncs: 10 }.with_every_sync_failing();
+}
+
+#[test]
+fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
+    let rename = |place: &Place| {
+        let intention = Intention::Title("named".to_owned());
+        place.runner.carry_out(&place.claude, &place.located()?, &intention).map(drop)
+    };
+    let is_made = |place: &Place| {
+        let session = place.claude.read(&place.located().unwrap(), Depth::Facts).unwrap();
+        session.facts().title.as_deref() == Some("named")
+    };
+    let case = Case { prepare: nothing, act: rename, is_made, syncs: 15 };
+    case.with_every_sync_failing();
+    case.with_every_sync_lying();
+}
+
+#[test]
+fn keeping_is_durable_when_it_says_so() {
+    let keep = |place: &Place| {
+        let vault = place.runner.vault();
+        let mut kept = vault.kept()?;
+        let run = vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, Wait::No, &|| true)?;
+        run.failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+    };
+    let is_made = |place: &Place| {
+        let vault = place.runner.vault();
+        let kept = vault.kept().unwrap();
+        let is_kept = |(key, text): &(String, String)| {
+            let copy = kept.file(Path::new(STORE), key);
+            copy.is_some_and(|copy| vault.read_kept(copy).unwrap() == text.as_bytes())
+        };
+        // One file after the other: a part may be kept, and is whole.
+        files().iter().all(is_kept)
+    };
+    let case = Case { prepare: nothing, act: keep, is_made, syncs: 20 };
+    case.with_every_sync_failing();
+    case.with_every_sync_lying();
+}
+
+#[test]
+fn import_is_durable_when_it_says_so() {
+    let import = |place: &Place| {
+        let source = place.claude.read(&place.located()?, Depth::Facts)?;
+        let new = NewSession::in_project(PROJECT);
+        place.own.import_whole(&place.claude, &source, new, Json::object(), ImportLimits::default()).map(drop)
+    };
+    let is_made = |place: &Place| {
+        let sessions = place.own.list().unwrap().sessions;
+        let mut imported = sessions.iter().filter(|it| it.hidden.is_none() && it.id != OWN);
+        imported.any(|it| place.own.side_files(it).unwrap().len() == 2)
+    };
+    Case { prepare: nothing, act: import, is_made, syncs: 15 }.with_every_sync_failing();
+}
+
+#[test]
+fn a_note_is_durable_when_it_says_so() {
+    let note = |place: &Place| place.notes()?.add(&session(), place.chance.now(), NoteKind::Tag("t".to_owned()));
+    let is_made = |place: &Place| place.notes().unwrap().of(&session()).tags == ["t"];
+    let case = Case { prepare: nothing, act: note, is_made, syncs: 5 };
+    case.with_every_sync_failing();
+    case.with_every_sync_lying();
+}
+
+#[test]
+fn a_memory_page_is_durable_when_it_says_so() {
+    let write = |place: &Place| place.memories().put(PROJECT, "page.md", "text").map(drop);
+    let is_made = |place: &Place| place.memories().load(PROJECT).unwrap().pages.iter().any(|page| page.text == "text");
+    Case { prepare: nothing, act: write, is_made, syncs: 8 }.with_every_sync_failing();
+    let remove = |place: &Place| place.memories().remove(PROJECT, "page.md").map(drop);
+    let is_gone = |place: &Place| place.memories().load(PROJECT).unwrap().pages.is_empty();
+    Case { prepare: write, act: remove, is_made: is_gone, syncs: 3 }.with_every_sync_failing();
+}
+
+#[test]
+fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
+    let new = |place: &Place| {
+        let writer = place.own.create(NewSession::in_project("/other"))?;
+        writer.append(Draft::user("new"))?;
+        writer.close(Outcome::Completed).map(drop)
+    };
+    let is_made = |place: &Place| {
+        let found = place.own.list().unwrap().sessions;
+        found.iter().any(|it| {
+            let session = place.own.read(it, Depth::Facts).unwrap();
+            it.id != OWN && session.facts().status.as_deref() == Some("completed")
+        })
+    };
+    Case { prepare: nothing, act: new, is_made, syncs: 5 }.with_every_sync_failing();
+    let fork = |place: &Place| {
+        place.own.fork(OWN, None, NewSession::in_project("/other"))?.close(Outcome::Completed).map(drop)
+    };
+    Case { prepare: nothing, act: fork, is_made, syncs: 5 }.with_every_sync_failing();
+    let tag = |place: &Place| place.own.retag(OWN, &["t".to_owned()], &[]).map(drop);
+    let is_tagged = |place: &Place| place.own.session(OWN).unwrap().facts().tags == ["t"];
+    Case { prepare: nothing, act: tag, is_made: is_tagged, syncs: 1 }.with_every_sync_failing();
+}
+
+#[test]
+fn an_attachment_is_durable_when_it_says_so() {
+    fn attachments(place: &Place) -> Attachments {
+        Attachments::new(Blobs::new(Arc::clone(&place.disk), Path::new(HOME), &place.chance.hex16()))
+    }
+    let attach = |place: &Place| {
+        let attachment = attachments(place).add(b"bytes", "a.txt", None, place.chance.now())?;
+        place.own.annotate(OWN, Draft::custom("boswell.attachment", attachment.to_json())).map(drop)
+    };
+    let is_made = |place: &Place| {
+        let session = place.own.session(OWN).unwrap();
+        let found = Attachments::list(&session).unwrap();
+        found.iter().any(|(_, attachment)| attachments(place).read(attachment).unwrap() == b"bytes")
+    };
+    Case { prepare: nothing, act: attach, is_made, syncs: 4 }.with_every_sync_failing();
+}

@@ -1,0 +1,71 @@
+//! What is too much to be imported is refused before anything is written, and says why.
+
+use std::sync::Arc;
+
+use boswell_dialect::{Depth, by_name};
+use boswell_model::ErrorKind;
+use boswell_model::json::Json;
+use boswell_store::{ImportLimits, MemoryBackend, NewSession, Outcome, Session, Store};
+
+const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
+
+/// A session of Claude's with that many prompts, the last of which holds containers that deep.
+fn source(prompts: usize, depth: usize) -> Session {
+    let mut log = String::new();
+    for number in 0..prompts {
+        let parent = if number == 0 { "null".to_owned() } else { format!("\"u{}\"", number - 1) };
+        let extra = if number + 1 == prompts { depth - 1 } else { 0 };
+        let nested = format!("{}{}", "[".repeat(extra), "]".repeat(extra));
+        let nested = if extra == 0 { "0" } else { &nested };
+        log += &format!(
+            "{{\"parentUuid\":{parent},\"type\":\"user\",\"uuid\":\"u{number}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{ID}\",\"message\":{{\"role\":\"user\",\"content\":\"prompt {number}\"}},\"extra\":{nested}}}\n"
+        );
+    }
+    let mut backend = MemoryBackend::default();
+    backend.put(&format!("projects/-w/{ID}.jsonl"), log, None);
+    let store = Store::on(by_name("claude").unwrap(), Arc::new(backend), "/claude");
+    let located = store.list().unwrap().sessions.remove(0);
+    store.read(&located, Depth::Facts).unwrap()
+}
+
+/// Imports it within limits; gives the reason if that is refused.
+#[track_caller]
+fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
+    let store = Store::in_memory().unwrap();
+    match store.import_within(source, NewSession::in_project("/w"), Json::object(), limits) {
+        Ok(writer) => {
+            writer.close(Outcome::Open).unwrap();
+            assert_eq!(store.list().unwrap().sessions.len(), 1);
+            None
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.hint().is_some_and(|hint| hint.contains("boswell show claude:")), "{error}");
+            assert!(store.list().unwrap().sessions.is_empty(), "nothing was written");
+            Some(error.reason().unwrap_or_default().to_owned())
+        }
+    }
+}
+
+#[test]
+fn each_limit_refuses_what_is_beyond_it_and_nothing_before() {
+    let all = ImportLimits::default();
+    let (five, deep) = (source(5, 2), source(2, 50));
+    for (source, limits, why) in [
+        (&five, ImportLimits { records: 5, ..all }, None),
+        (&five, ImportLimits { records: 4, ..all }, Some("5 records")),
+        (&deep, ImportLimits { depth: 50, ..all }, None),
+        (&deep, ImportLimits { depth: 49, ..all }, Some("the record u1 is nested deeper than 49")),
+        (&five, ImportLimits { bytes: 100_000, ..all }, None),
+        (&five, ImportLimits { bytes: 500, ..all }, Some("longer than 500 bytes")),
+    ] {
+        let reason = refused(source, limits);
+        assert_eq!(reason.is_some(), why.is_some(), "{limits:?}: {reason:?}");
+        assert!(why.is_none_or(|why| reason.as_ref().is_some_and(|it| it.contains(why))), "{limits:?}: {reason:?}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_containers_within_each_other_are_refused_without_harm() {
+    assert!(refused(&source(1, 100_000), ImportLimits::default()).is_some_and(|why| why.contains("nested deeper")));
+}

@@ -1,0 +1,157 @@
+//! A MyAgents store to write to.
+
+use std::sync::Arc;
+
+use boswell_dialect::myagents::MyAgents;
+use boswell_dialect::{Draft, Expected, Intention, Located, StoreIntention};
+use boswell_model::{Slot, Tip};
+use boswell_store::disk::{Disk, RealDisk};
+use boswell_store::locks::{Alive, Liveness};
+use boswell_store::{CarriedOut, Error, NewSession, Runner, Store};
+use boswell_testkit::jsonl;
+use boswell_testkit::make::myagents::{self, Shape};
+use serde_json::Value;
+
+use crate::myagents::support::{FailingDisk, Place};
+
+/// The process that a runner of these tests says it is: it is dead as soon as it has ended.
+const RUNNER: u32 = 4242;
+
+#[derive(Debug)]
+pub(crate) struct RunnersDie;
+
+impl Liveness for RunnersDie {
+    fn process(&self, pid: u32) -> Alive {
+        if pid == RUNNER { Alive::No } else { Alive::Yes }
+    }
+}
+
+pub(crate) struct Shop {
+    pub(crate) place: Place,
+    /// The session that a shape is about.
+    pub(crate) id: String,
+}
+
+impl Shop {
+    /// A generated store in this state.
+    pub(crate) fn of(shape: Shape) -> Self {
+        let place = Place::new();
+        let batch = myagents::store(shape, 3);
+        batch.write_to(&place.root());
+        Shop { place, id: batch.sessions[0].id.clone() }
+    }
+
+    /// A store with one session `s` of this row and these lines.
+    pub(crate) fn with(row: &str, lines: &str) -> Self {
+        let place = Place::new();
+        place.put("sessions.json", &format!("[{row}]"));
+        if !lines.is_empty() {
+            place.put("sessions/s.jsonl", lines);
+        }
+        Shop { place, id: "s".to_owned() }
+    }
+
+    /// A folder in which nothing was ever kept.
+    pub(crate) fn empty() -> Self {
+        let place = Place::new();
+        boswell_testkit::disk::make_dir(&place.root());
+        Shop { place, id: String::new() }
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        self.store_on(Arc::new(RealDisk))
+    }
+
+    pub(crate) fn store_on(&self, disk: Arc<dyn Disk>) -> Store {
+        Store::in_folder(&MyAgents, self.place.root()).writable(
+            disk,
+            self.place.chance.clone(),
+            self.place.home().join("locks"),
+        )
+    }
+
+    pub(crate) fn runner(&self) -> Runner {
+        self.runner_on(FailingDisk::never())
+    }
+
+    pub(crate) fn runner_on(&self, disk: FailingDisk) -> Runner {
+        self.place.runner_on(disk).with_liveness(Arc::new(RunnersDie))
+    }
+
+    pub(crate) fn located(&self) -> Located {
+        self.store().find(&self.id).unwrap()
+    }
+
+    pub(crate) fn wants(&self, intention: &Intention) -> Result<CarriedOut, Error> {
+        self.runner().carry_out(&self.store(), &self.located(), intention)
+    }
+
+    pub(crate) fn wants_of_store(&self, intention: &StoreIntention) -> Result<CarriedOut, Error> {
+        self.runner().carry_out_store(&self.store(), intention)
+    }
+
+    pub(crate) fn append(&self, drafts: Vec<Draft>) -> CarriedOut {
+        self.wants(&Intention::Append(drafts)).unwrap()
+    }
+
+    pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<CarriedOut, Error> {
+        self.wants(&Intention::AppendAfter { expect: Expected::Revision(revision.to_string()), drafts })
+    }
+
+    pub(crate) fn rewind(&self, slot: u32) -> Result<CarriedOut, Error> {
+        self.wants(&Intention::Rewind(Tip::At(Slot(slot))))
+    }
+
+    pub(crate) fn fork(&self, slot: u32) -> Result<CarriedOut, Error> {
+        self.wants(&Intention::Fork { at: Tip::At(Slot(slot)), new: NewSession::default() })
+    }
+
+    pub(crate) fn row(&self) -> Value {
+        self.row_of(&self.id)
+    }
+
+    pub(crate) fn row_of(&self, id: &str) -> Value {
+        self.rows().into_iter().find(|row| row["id"] == id).unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Value> {
+        if !self.place.tree_names().iter().any(|name| name == "sessions.json") {
+            return Vec::new();
+        }
+        serde_json::from_str(&self.place.read("sessions.json")).unwrap()
+    }
+
+    pub(crate) fn lines(&self) -> Vec<Value> {
+        jsonl::parse(self.log().as_bytes())
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.place.read(&format!("sessions/{}.jsonl", self.id))
+    }
+
+    /// That no lock of anybody stays.
+    pub(crate) fn has_no_locks(&self) {
+        let left: Vec<String> = self.place.tree().into_keys().filter(|key| key.contains(".lock")).collect();
+        assert_eq!(left, [] as [String; 0]);
+    }
+}
+
+/// A row of a transcript.
+pub(crate) fn line(id: &str, role: &str, content: &str, more: &str) -> String {
+    format!(r#"{{"id":"{id}","role":"{role}","content":"{content}","timestamp":"2026-08-05T00:00:00.000Z"{more}}}"#)
+        + "\n"
+}
+
+/// Question and answer, twice.
+pub(crate) fn talk() -> String {
+    let usage = r#","sdkUuid":"UUID","usage":{"inputTokens":10,"outputTokens":5}"#;
+    [
+        line("0", "user", "one", ""),
+        line("1", "assistant", "first", &usage.replace("UUID", "a1")),
+        line("2", "user", "two", ""),
+        line("3", "assistant", "second", &usage.replace("UUID", "a3")),
+    ]
+    .concat()
+}
+
+pub(crate) const ROW: &str = r#"{"id":"s","agentDir":"/p","title":"Mine","createdAt":"2026-02-01T00:00:00.000Z","lastActiveAt":"2026-02-02T00:00:00.000Z","sdkSessionId":"33333333-3333-4333-8333-333333333333","unifiedSession":false,"stats":{"messageCount":2,"totalInputTokens":20,"totalOutputTokens":10},"providerEnvJson":"{\"k\":\"hunter2\"}","unknownKey":{"a":1.50}}"#;

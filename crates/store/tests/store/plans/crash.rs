@@ -1,0 +1,170 @@
+//! Plans on a disk that fails once, or dies: what is left is the old state or the new one, never a mixture.
+
+use boswell_dialect::{Plan, Step};
+use boswell_store::{ErrorKind, Reason, RecoveryOutcome};
+use boswell_testkit::disk;
+
+use crate::plans::steps::{everything, new_tree, place};
+use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
+
+/// The mkdir lock of a process that died is broken by the next one; the test's own process lives.
+fn free_lock(place: &Place) {
+    let lock = place.root().join("sessions.lock");
+    if place.tree().contains_key("sessions.lock") {
+        disk::remove(&lock);
+    }
+}
+
+#[test]
+fn a_crash_at_every_call_leaves_the_old_state_or_the_new_one() {
+    let (old, new) = (place().tree(), new_tree());
+    let counting = FailingDisk::never();
+    let calls = {
+        let place = place();
+        place.runner_on(counting.clone()).run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
+        counting.calls()
+    };
+    assert!(calls > 100, "only {calls} calls");
+    let (mut forward, mut back) = (0, 0);
+    for at in 0..calls {
+        for fault in [Fault::NotDone, Fault::Half, Fault::Done] {
+            let place = place();
+            let broken = FailingDisk::at(at, fault, Then::Dead);
+            let ran = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+            free_lock(&place);
+            let settled = place.runner().recover().unwrap();
+            for one in &settled {
+                match &one.outcome {
+                    RecoveryOutcome::Forward => forward += 1,
+                    RecoveryOutcome::Back => back += 1,
+                    RecoveryOutcome::Unsettled(error) => panic!("{at} {fault:?}: {error}: {:?}", error.reason()),
+                }
+            }
+            let tree = place.tree();
+            assert!(tree == old || tree == new, "mixed after {at} {fault:?} {ran:?}: {tree:#?}");
+            let recorded = place.runner().operations().unwrap().0.len();
+            assert_eq!(recorded, usize::from(tree == new), "what was done is written down: {at} {fault:?}");
+            if ran.is_ok() {
+                assert_eq!(tree, new, "{at} {fault:?}");
+            }
+            assert!(place.runner().recover().unwrap().is_empty(), "a second recovery finds nothing");
+            assert_eq!(place.tree(), tree);
+        }
+    }
+    assert!(forward > 20 && back > 5, "both ways were taken: {forward} {back}");
+}
+
+#[test]
+fn a_crash_during_recovery_is_settled_by_the_next_one() {
+    let (old, new) = (place().tree(), new_tree());
+    for at in (0..400).step_by(9) {
+        for again in (0..200).step_by(6) {
+            let fault = [Fault::NotDone, Fault::Half, Fault::Done][(at + again) % 3];
+            let place = place();
+            let broken = FailingDisk::at(at, fault, Then::Dead);
+            if place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before).is_ok() {
+                return;
+            }
+            free_lock(&place);
+            let second = FailingDisk::at(again, fault, Then::Dead);
+            let _ = place.runner_on(second.clone()).recover();
+            free_lock(&place);
+            for one in place.runner().recover().unwrap() {
+                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{at} {again} {fault:?} {one:?}");
+            }
+            let tree = place.tree();
+            assert!(tree == old || tree == new, "mixed after {at}, {again} {fault:?}: {tree:#?}");
+            if second.calls() < again {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_that_fails_takes_back_those_before_it() {
+    let (old, new) = (place().tree(), new_tree());
+    let (mut refused, mut done) = (0, 0);
+    for at in 0..2000 {
+        let place = place();
+        let broken = FailingDisk::at(at, Fault::NotDone, Then::GoesOn);
+        let ran = place.runner_on(broken.clone()).run(&place.root(), &everything(), &session(), Reason::Before);
+        if broken.calls() <= at {
+            assert!(refused > 50 && done > 1, "{refused} {done}");
+            return;
+        }
+        free_lock(&place);
+        let tree = place.tree();
+        if ran.is_ok() {
+            done += 1;
+            assert_eq!(tree, new, "{at}");
+            continue;
+        }
+        refused += 1;
+        // Only what could not be written down afterwards is left to the next run, which finishes it.
+        if tree != old {
+            assert_eq!(tree, new, "mixed at {at}");
+            assert!(matches!(place.runner().recover().unwrap()[0].outcome, RecoveryOutcome::Forward));
+        }
+        assert!(place.runner().recover().unwrap().is_empty());
+    }
+    panic!("it never ended");
+}
+
+#[test]
+fn a_stranger_who_changes_a_file_before_recovery_is_not_overwritten() {
+    let (mut unsettled, mut settled) = (0, 0);
+    for at in (0..400).step_by(3) {
+        let place = place();
+        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        free_lock(&place);
+        place.put("doc.json", "theirs");
+        for one in place.runner().recover().unwrap() {
+            match one.outcome {
+                RecoveryOutcome::Unsettled(_) => unsettled += 1,
+                _ => settled += 1,
+            }
+        }
+        assert_eq!(place.read("doc.json"), "theirs", "{at}");
+    }
+    assert!(unsettled > 5, "{unsettled} {settled}");
+}
+
+#[test]
+fn an_unsettled_operation_keeps_others_from_its_files_only() {
+    for at in 0..2000 {
+        let place = place();
+        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        free_lock(&place);
+        if place.read("doc.json") != "{\"title\":\"newer\"}" {
+            continue;
+        }
+        place.put("doc.json", "theirs");
+        let put = |key: &str| {
+            let plan = Plan::new("put", "another").step(Step::put(key, "x"));
+            place.runner().run(&place.root(), &plan, &session(), Reason::Before)
+        };
+        assert_eq!(put("index.json").unwrap_err().kind(), ErrorKind::Conflict);
+        put("unrelated").unwrap();
+        return;
+    }
+    panic!("the edit never happened");
+}
+
+#[test]
+fn lines_added_by_others_after_a_crash_survive_recovery() {
+    let mut finished = 0;
+    for at in (0..400).step_by(2) {
+        let place = place();
+        let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
+        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        free_lock(&place);
+        place.append("log.jsonl", "\n{\"theirs\":1}\n");
+        place.runner().recover().unwrap();
+        assert!(place.read("log.jsonl").contains("{\"theirs\":1}"), "{at}");
+        finished += usize::from(place.read("log.jsonl").contains("{\"b\":2}\n\n{\"theirs\":1}"));
+    }
+    assert!(finished > 5, "{finished}");
+}

@@ -1,0 +1,49 @@
+//! Reading on while others write: followers, the cache of recent sessions, and going from one session to another.
+
+mod cache;
+mod counting_disk;
+mod follow;
+mod switch;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_store::disk::{Disk, Open, RealDisk, durable};
+use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemChance};
+
+use counting_disk::BytesRead;
+
+struct Lab {
+    folder: tempfile::TempDir,
+    reads: Arc<BytesRead>,
+    store: Store,
+}
+
+impl Lab {
+    fn new() -> Lab {
+        let folder = tempfile::tempdir().unwrap();
+        let reads = Arc::new(BytesRead::default());
+        let store = Store::open_on(reads.disk(), Arc::new(SystemChance), folder.path().join("home")).unwrap();
+        Lab { folder, reads, store }
+    }
+
+    /// The same store without the counting, as another process would open it.
+    fn other(&self) -> Store {
+        Store::open(self.folder.path().join("home")).unwrap()
+    }
+
+    /// A session with an id and this many entries.
+    fn session(&self, id: &str, entries: usize) -> SessionWriter {
+        let writer = self.other().create(NewSession::in_project("/proj/demo").with_id(id)).unwrap();
+        for number in 0..entries {
+            writer.append(Draft::user(format!("{id} {number}"))).unwrap();
+        }
+        writer
+    }
+
+    /// Adds bytes as a program would that knows nothing of us.
+    fn add(&self, path: &Path, bytes: &str) {
+        let file = RealDisk.open(path, Open::Append).unwrap();
+        durable::append_all(file.as_ref(), bytes.as_bytes()).unwrap();
+    }
+}

@@ -1,0 +1,221 @@
+//! Threads that append through one writer share its syncs.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+use boswell_store::disk::{Disk, MemoryDisk};
+use boswell_store::model::Instant;
+use boswell_store::{Chance, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance};
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+
+const THREADS: usize = 64;
+
+/// Counts syncs and appends of files; while it is shut, syncs do not end.
+#[derive(Debug, Default)]
+struct Gate {
+    memory: Arc<MemoryDisk>,
+    shut: Mutex<bool>,
+    moved: Condvar,
+    syncs: AtomicUsize,
+    appends: AtomicUsize,
+    fails: Mutex<bool>,
+}
+
+impl Gate {
+    fn set(&self, shut: bool) {
+        *self.shut.lock().unwrap() = shut;
+        self.moved.notify_all();
+    }
+
+    fn disk(self: &Arc<Self>) -> Arc<dyn Disk> {
+        Arc::new(HookedDisk::new(self.memory.clone(), self.clone()))
+    }
+
+    fn pass(&self) -> io::Result<()> {
+        self.syncs.fetch_add(1, Ordering::SeqCst);
+        let mut shut = self.shut.lock().unwrap();
+        while *shut {
+            shut = self.moved.wait(shut).unwrap();
+        }
+        if *self.fails.lock().unwrap() { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
+    }
+
+    fn wait_for_appends(&self, count: usize) {
+        while self.appends.load(Ordering::SeqCst) < count {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Hook for Gate {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        let passed = if matches!(call, Call::Sync { .. }) { self.pass() } else { Ok(()) };
+        passed.map_or_else(Verdict::Fail, |()| Verdict::Proceed)
+    }
+
+    fn after(&self, call: &Call<'_>, _bytes: usize) {
+        self.appends.fetch_add(usize::from(matches!(call, Call::Append { .. })), Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn appends_that_come_while_a_sync_runs_share_the_next_one() {
+    let gate = Arc::new(Gate::default());
+    let store = Store::open_on(gate.disk(), Arc::new(SystemChance), "/home").unwrap();
+    let writer = store.create(NewSession::in_project("/p")).unwrap();
+    let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
+    gate.set(true);
+    std::thread::scope(|scope| {
+        for number in 0..THREADS {
+            let writer = writer.clone();
+            scope.spawn(move || writer.append(Draft::user("t").with_id(format!("t{number}"))).unwrap());
+        }
+        gate.wait_for_appends(appends + THREADS);
+        gate.set(false);
+    });
+    let syncs = gate.syncs.load(Ordering::SeqCst) - syncs;
+    assert_eq!(syncs, 2, "one for the first to wait, one for all others");
+    let session = writer.session().unwrap();
+    for number in 0..THREADS {
+        session.find(&format!("t{number}")).unwrap();
+    }
+}
+
+/// Chance that counts what it was asked for: every entry that is encoded needs an id.
+#[derive(Debug, Default)]
+struct CountedChance(AtomicUsize);
+
+impl CountedChance {
+    fn wait_for(&self, count: usize) {
+        while self.0.load(Ordering::SeqCst) < count {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Chance for CountedChance {
+    fn now(&self) -> Instant {
+        SystemChance.now()
+    }
+    fn random(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        SystemChance.random()
+    }
+}
+
+fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedChance>) {
+    let chance = Arc::new(CountedChance::default());
+    let store = Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
+    let writer = store.create(NewSession::in_project("/p")).unwrap();
+    (store, writer, chance)
+}
+
+/// Shuts the gate, lets one thread sync, and has all others submit an entry meanwhile.
+fn submit_while_syncing(
+    (gate, chance): (&Gate, &CountedChance),
+    writer: &SessionWriter,
+    then: impl FnOnce(),
+) -> Vec<boswell_store::Result<boswell_store::Receipt>> {
+    gate.set(true);
+    let syncs = gate.syncs.load(Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let append = || {
+            let writer = writer.clone();
+            scope.spawn(move || writer.append(Draft::user("t")))
+        };
+        let mut threads = vec![append()];
+        while gate.syncs.load(Ordering::SeqCst) == syncs {
+            std::thread::yield_now();
+        }
+        let made = chance.0.load(Ordering::SeqCst);
+        threads.extend((1..THREADS).map(|_| append()));
+        chance.wait_for(made + THREADS - 1);
+        then();
+        gate.set(false);
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
+    let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
+    let receipts = submit_while_syncing((&gate, &chance), &writer, || {});
+    assert_eq!(gate.syncs.load(Ordering::SeqCst) - syncs, 2, "one for the first to wait, one for all others");
+    assert_eq!(gate.appends.load(Ordering::SeqCst) - appends, 2, "one for the first, one for all others");
+    let session = writer.session().unwrap();
+    let mut revisions = Vec::new();
+    for receipt in receipts {
+        let receipt = receipt.unwrap();
+        let head = *session.log().head(session.find(&receipt.entry).unwrap()).unwrap();
+        assert_eq!(receipt.revision, (head.at + head.len + 1).to_string(), "a revision is where the entry ends");
+        revisions.push(receipt.revision);
+    }
+    revisions.sort_unstable();
+    revisions.dedup();
+    assert_eq!(revisions.len(), THREADS);
+    let tip = session.tip().unwrap().slot().unwrap();
+    assert_eq!(session.tree().path(tip).len(), THREADS, "each hangs below the one before it");
+}
+
+#[test]
+fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_writer() {
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
+    submit_while_syncing((&gate, &chance), &writer, || {
+        let session = writer.session().unwrap();
+        assert_eq!(session.log().heads.len(), 1 + THREADS, "the header and all entries");
+    })
+    .into_iter()
+    .for_each(|receipt| drop(receipt.unwrap()));
+}
+
+#[test]
+fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_sync() {
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
+    submit_while_syncing((&gate, &chance), &writer, || {
+        let last = writer.append_with(Draft::user("last"), Expect::Any, Durability::Os).unwrap();
+        let session = writer.session().unwrap();
+        let tip = session.tip().unwrap().slot().unwrap();
+        assert_eq!(session.log().label(tip), last.entry);
+        assert_eq!(session.tree().path(tip).len(), THREADS + 1);
+    })
+    .into_iter()
+    .for_each(|receipt| drop(receipt.unwrap()));
+}
+
+#[test]
+fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
+    let gate = Arc::new(Gate::default());
+    let (store, writer, chance) = session_on(&gate.clone());
+    // Another process: a writer of its own on the same files, whose syncs are not held up.
+    let other = Store::open_on(gate.memory.clone(), Arc::new(SystemChance), "/home").unwrap();
+    let id = writer.reference().id.clone();
+    let mut title = String::new();
+    submit_while_syncing((&gate, &chance), &writer, || {
+        let body = boswell_store::Body::Title("named meanwhile".to_owned());
+        title = other.annotate(&id, Draft::new(body)).unwrap().entry;
+    })
+    .into_iter()
+    .for_each(|receipt| drop(receipt.unwrap()));
+    let session = store.session(&id).unwrap();
+    let tip = session.tip().unwrap().slot().unwrap();
+    let path = session.tree().path(tip);
+    assert_eq!(path.len(), THREADS + 1, "all entries and the title");
+    assert!(path.contains(&session.find(&title).unwrap()));
+    assert_eq!(session.facts().title.as_deref(), Some("named meanwhile"));
+}
+
+#[test]
+fn a_sync_that_fails_is_told_to_all_who_wait() {
+    let gate = Arc::new(Gate::default());
+    let (_, writer, chance) = session_on(&gate);
+    let receipts = submit_while_syncing((&gate, &chance), &writer, || *gate.fails.lock().unwrap() = true);
+    for receipt in receipts {
+        assert_eq!(receipt.unwrap_err().kind(), ErrorKind::Unavailable);
+    }
+    assert_eq!(writer.in_doubt().len(), THREADS, "every entry is named");
+}
