@@ -105,15 +105,20 @@ impl<'p> Prepared<'p> {
         ))
     }
 
-    /// Runs the case with a fault. Threads and timeouts make some runs a few calls shorter than the one that was counted: a fault that was
-    /// not reached is tried a little earlier.
+    /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that was counted (`keep` copies as much as
+    /// its time allows, locks are retried): a fault whose call did not come is tried at earlier calls, down to the first.
     pub(super) fn try_fault(&self, fault: Fault) -> Result<Found, String> {
         let mut found = self.try_once(fault)?;
-        for earlier in [1, 3, 8] {
-            if found.row.struck > 0 || found.violation.is_some() {
+        let is_earlier = |other: &&Fault| other.kind == fault.kind && other.at < fault.at;
+        let earlier: Vec<Fault> = self.faults.iter().filter(is_earlier).copied().collect();
+        // Each step goes back twice as far as the one before.
+        let mut back = 1;
+        while found.row.struck == 0 && found.violation.is_none() && !earlier.is_empty() {
+            found = self.try_once(earlier[earlier.len().saturating_sub(back)])?;
+            if back >= earlier.len() {
                 break;
             }
-            found = self.try_once(Fault { at: fault.at.saturating_sub(earlier).max(1), ..fault })?;
+            back *= 2;
         }
         Ok(found)
     }
