@@ -1,4 +1,4 @@
-//! Boswell's chores: test, fuzz, soak, bench, house, dist.
+//! Boswell's chores: test, fuzz, soak, bench, house, prose, dist.
 //!
 //! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
 //! may print, read the clock and the environment, and open files; the libraries may not.
@@ -14,6 +14,7 @@ mod clients;
 mod dist;
 mod fuzz;
 mod house;
+mod prose;
 #[cfg(test)]
 mod rules;
 mod soak;
@@ -40,6 +41,8 @@ Usage: cargo xtask <command>
                                         docs/soak/faults.md
   bench [--repeats N] [GROUP...]        measure, and write docs/BENCHMARKS.md
   house [FOLDER]                        count the sizes of functions, files and interfaces, and hold their limits
+  prose [--write]                       list what is not one sentence a line or within 100 columns in Markdown
+                                        and comments, or put it right
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
   baseline parse PATH...                the same, and every line scanned as JSON
@@ -71,6 +74,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "soak" => soak::run(rest),
         "bench" => bench::run(rest).map(|()| ExitCode::SUCCESS),
         "house" => house::run(rest),
+        "prose" => prose::run(rest),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {

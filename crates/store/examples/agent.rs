@@ -47,7 +47,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let argument = |at: usize, otherwise: &str| arguments.get(at).map_or(otherwise, String::as_str).to_owned();
     let (home, project) = (PathBuf::from(argument(0, "boswell-agent")), argument(1, "."));
     let lives = if argument(2, "") == "--die-after" { argument(3, "").parse().unwrap_or(1) } else { usize::MAX };
-    let (disk, unique) = (Arc::new(RealDisk), SystemChance.hex16()); // the latter names temporary files
+    // `unique` names temporary files.
+    let (disk, unique) = (Arc::new(RealDisk), SystemChance.hex16());
     let store = Store::open(&home)?;
     let mut agent = Agent {
         writer: start(&store, &project)?,

@@ -7,9 +7,11 @@ use crate::Outcome;
 const NEW_PAGE: &str = "\
 # Benchmarks
 
-Written by `cargo xtask bench`; text outside the markers is kept. Every ratio is ours divided by a baseline that ran
-in turn with it on the same machine; absolute figures say little. Times are CPU seconds (user and system), medians;
-appends are wall time, since a sync is waiting. `cargo xtask bench GROUP` measures one group again.
+Written by `cargo xtask bench`; text outside the markers is kept.
+Every ratio is ours divided by a baseline that ran in turn with it on the same machine;
+absolute figures say little.
+Times are CPU seconds (user and system), medians; appends are wall time, since a sync is waiting.
+`cargo xtask bench GROUP` measures one group again.
 ";
 
 /// Puts `text` between the markers of `group`, adding both at the end where they are missing.
@@ -55,6 +57,11 @@ mod tests {
     fn writing_the_same_twice_changes_nothing() {
         let once = replaced(NEW_PAGE, "a", "one").expect("paired");
         assert_eq!(replaced(&once, "a", "one").expect("paired"), once);
+    }
+
+    #[test]
+    fn a_new_page_has_the_form_of_prose() {
+        assert!(crate::prose::has_form(NEW_PAGE));
     }
 
     #[test]

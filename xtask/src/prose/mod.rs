@@ -1,0 +1,118 @@
+//! `cargo xtask prose`: the form of Markdown and of Rust comments.
+//!
+//! A paragraph of Markdown has one sentence a line; a sentence wider than [`width::LIMIT`] columns is broken at a
+//! clause. A comment of Rust stays within the same limit. The form changes where lines end and nothing else: what a
+//! page renders to is compared before a change is taken.
+
+mod comments;
+mod lines;
+mod markdown;
+mod paragraphs;
+mod rendered;
+mod scanner;
+mod sentences;
+#[cfg(test)]
+mod tests;
+mod width;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::{Outcome, sources, workspace};
+
+/// Files and folders that a program writes or that a test needs byte for byte.
+const EXEMPT: [&str; 3] = [
+    // Written by `cargo xtask soak faults`.
+    "docs/soak/faults.md",
+    // Written by the test `the_tour_runs_every_command_and_its_page_shows_what_they_answer`.
+    "docs/tour.md",
+    // Memory files of an agent, as `boswell demo` makes them.
+    "crates/cli/src/demo/home",
+];
+
+/// A line that is not in its form.
+#[derive(Debug)]
+struct Breach {
+    line: usize,
+    why: String,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
+    match arguments {
+        [] => {
+            let wrong = breaches()?;
+            for line in &wrong {
+                println!("{line}");
+            }
+            if wrong.is_empty() {
+                return Ok(ExitCode::SUCCESS);
+            }
+            println!("prose: {} places; `cargo xtask prose --write` puts them right where it can", wrong.len());
+            Ok(ExitCode::FAILURE)
+        }
+        [option] if option == "--write" => {
+            let changed = write()?;
+            println!("prose: {changed} files changed");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => Err("`cargo xtask prose` takes no argument other than `--write`".into()),
+    }
+}
+
+/// How a kind of file is looked at and brought into its form.
+struct Form {
+    extension: &'static str,
+    format: fn(&str) -> String,
+    breaches: fn(&str) -> Vec<Breach>,
+}
+
+const FORMS: [Form; 2] = [
+    Form { extension: "md", format: markdown::format, breaches: markdown::breaches },
+    Form { extension: "rs", format: comments::format, breaches: comments::breaches },
+];
+
+/// Every file that has a form, relative to the root.
+fn files() -> impl Iterator<Item = (PathBuf, &'static Form)> {
+    let exempt = |file: &Path| EXEMPT.iter().any(|exempt| file.starts_with(exempt));
+    sources::all().into_iter().filter(move |file| !exempt(file)).filter_map(|file| {
+        let form = FORMS.iter().find(|form| file.extension().is_some_and(|extension| extension == form.extension))?;
+        Some((file, form))
+    })
+}
+
+fn read(file: &Path) -> Outcome<String> {
+    std::fs::read_to_string(workspace::root().join(file)).map_err(|error| format!("{}: {error}", file.display()).into())
+}
+
+/// `file:line: why`, for each place that is not in its form.
+pub(crate) fn breaches() -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    for (file, form) in files() {
+        let mut wrong = (form.breaches)(&read(&file)?);
+        wrong.sort_by_key(|breach| breach.line);
+        found.extend(wrong.iter().map(|breach| format!("{}:{}: {}", file.display(), breach.line, breach.why)));
+    }
+    Ok(found)
+}
+
+/// Whether a page that a program writes is in its form.
+#[cfg(test)]
+pub(crate) fn has_form(page: &str) -> bool {
+    markdown::breaches(page).is_empty()
+}
+
+/// Brings every file into its form, and returns how many changed.
+fn write() -> Outcome<usize> {
+    let mut changed = 0;
+    for (file, form) in files() {
+        let text = read(&file)?;
+        let formatted = (form.format)(&text);
+        if formatted != text {
+            std::fs::write(workspace::root().join(&file), formatted)
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}
