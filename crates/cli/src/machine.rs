@@ -19,6 +19,7 @@ use boswell_store::{
 use crate::args::{Color, Global};
 use crate::config::{AddedStore, Config, expanded};
 use crate::library::{Create, Library};
+use crate::newest;
 use crate::noted::Noted;
 
 /// What a command needs to know about where it runs.
@@ -234,7 +235,11 @@ impl Machine {
         {
             return Ok(found);
         }
-        let found = self.stores.resolve(&selector, &self.env.cwd, self.side.as_deref().map_or(otherwise, Side::Of))?;
+        let side = self.side.as_deref().map_or(otherwise, Side::Of);
+        let found = match newest::in_catalog(self, &selector) {
+            Some(newest) => newest?.side(self, side)?,
+            None => self.stores.resolve(&selector, &self.env.cwd, side)?,
+        };
         if self.exclusion.is_some() && !self.quiet && matches!(selector, Selector::Ref(..) | Selector::Path(_)) {
             let project = found.store.summary(&found.located).ok().and_then(|summary| summary.facts.project);
             if !self.shows(project.as_deref()) {
@@ -284,6 +289,30 @@ impl Machine {
             let path = PathBuf::from(found.store.backend().describe(key));
             let unique = SystemChance.hex16();
             let _ = breadcrumb::write(&RealDisk, &home.join("terminal-sessions"), &terminal, cwd, &path, &unique);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Machine {
+    /// A machine with these stores on which nothing is set, an hour from now: what was written just now can be trusted.
+    pub(crate) fn of_test(stores: Stores, home: PathBuf, cwd: PathBuf) -> Machine {
+        let (tmp, vars) = (cwd.clone(), std::collections::BTreeMap::new());
+        Machine {
+            env: Environment { home: None, cwd, tmp, terminal: None, vars },
+            stores,
+            now: Instant::from_millis(now().millis() + 3_600_000),
+            json: false,
+            color: false,
+            quiet: true,
+            side: None,
+            width: 80,
+            named_stores: true,
+            home: Some(home),
+            config: Config::default(),
+            exclusion: None,
+            home_origin: "a test",
+            read_only: false,
         }
     }
 }

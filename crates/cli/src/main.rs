@@ -17,6 +17,7 @@ mod installed;
 mod keep_state;
 mod library;
 mod machine;
+mod newest;
 mod noted;
 mod output;
 mod pager;

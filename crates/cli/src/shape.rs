@@ -1,8 +1,10 @@
 //! The JSON shapes of the command line's contract.
 
+use std::borrow::Cow;
+
 use boswell_model::json::Json;
-use boswell_model::{Block, Flags, Framing, MediaSource, SessionRef, Slot, Usage, View};
-use boswell_store::{Conversation, Session, Store, Summary, drift};
+use boswell_model::{Block, EntryKind, Flags, Framing, Instant, MediaSource, SessionRef, Slot, Usage, View};
+use boswell_store::{Conversation, NewEntry, Session, Store, Summary, drift};
 
 use crate::command::resume;
 use crate::fate::Fates;
@@ -177,46 +179,119 @@ pub(crate) fn entry(
     place: &EntryPlace,
     raw: bool,
 ) -> Json {
-    let log = session.log();
-    let Some(head) = log.head(slot) else { return Json::Null };
-    let result = view.and_then(|v| {
-        v.blocks
-            .iter()
-            .find_map(|b| if let Block::Result { call, is_error, .. } = b { Some((call, *is_error)) } else { None })
-    });
-    let call = view.and_then(|v| v.calls().next());
-    let tool = match (call, result) {
-        (Some((id, name, _)), _) => Json::object().with("name", name).with("call", id).with("is_error", Json::Null),
-        (None, Some((id, is_error))) => Json::object()
-            .with("name", view.and_then(|v| v.tool.as_deref()))
-            .with("call", id)
-            .with("is_error", is_error),
-        (None, None) => Json::Null,
-    };
-    let mut shape = Json::object()
-        .with("v", 1)
-        .with("type", "entry")
-        .with("session", session.reference().to_string())
-        .with("id", log.label(slot))
-        .with("parent", session.tree().parent(slot).map(|p| log.label(p).into_owned()))
-        .with("kind", log.word(slot))
-        .with("role", head.kind.role())
-        .with("at", head.instant().map(|t| t.to_rfc3339()))
-        .with("line", u64::from(head.line))
-        .with("text", view.map(|v| v.text()).filter(|t| !t.is_empty()).or_else(|| view.and_then(|v| v.remark.clone())))
-        .with("content", view.map(content).unwrap_or_default())
-        .with("model", view.and_then(|v| v.model.as_deref()))
-        .with("usage", view.and_then(|v| v.usage.as_ref()).map_or(Json::Null, tokens))
-        .with("stop_reason", view.and_then(|v| v.stop.as_deref()))
-        .with("tool", tool)
-        .with("on_branch", place.on_branch)
-        .with("leaf", place.leaf)
-        .with("hidden", head.flags.has(Flags::HIDDEN) || view.is_some_and(|v| v.hidden));
-    if raw {
-        shape = match std::str::from_utf8(bytes) {
-            Ok(text) => shape.with("raw", text),
-            Err(_) => shape.with("raw_base64", crate::command::attachments::base64(bytes)),
-        };
+    let reference = session.reference();
+    let parts = EntryParts::of_slot(session, &reference, slot, bytes, view, place);
+    parts.map_or(Json::Null, |parts| parts.shape(raw))
+}
+
+/// What is said of an entry, whether it is one of a session that was read or one that a follower handed out.
+#[derive(Debug)]
+pub(crate) struct EntryParts<'e> {
+    pub(crate) session: &'e SessionRef,
+    /// How people name it.
+    label: Option<Cow<'e, str>>,
+    parent: Option<Cow<'e, str>>,
+    pub(crate) kind: EntryKind,
+    /// The type word that its agent gave it.
+    pub(crate) word: &'e str,
+    time: Option<Instant>,
+    line: Option<u64>,
+    hidden: bool,
+    on_branch: bool,
+    leaf: bool,
+    bytes: &'e [u8],
+    pub(crate) view: Option<&'e View>,
+}
+
+impl<'e> EntryParts<'e> {
+    /// An entry of a session that was read; none if there is no such entry.
+    pub(crate) fn of_slot(
+        session: &'e Session,
+        reference: &'e SessionRef,
+        slot: Slot,
+        bytes: &'e [u8],
+        view: Option<&'e View>,
+        place: &EntryPlace,
+    ) -> Option<EntryParts<'e>> {
+        let log = session.log();
+        let head = log.head(slot)?;
+        Some(EntryParts {
+            session: reference,
+            label: Some(log.label(slot)),
+            parent: session.tree().parent(slot).map(|parent| log.label(parent)),
+            kind: head.kind,
+            word: log.word(slot),
+            time: head.instant(),
+            line: Some(u64::from(head.line)),
+            hidden: head.flags.has(Flags::HIDDEN),
+            on_branch: place.on_branch,
+            leaf: place.leaf,
+            bytes,
+            view,
+        })
     }
-    shape
+
+    /// An entry that was written just now, and so to the branch that is current.
+    pub(crate) fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
+        EntryParts {
+            session,
+            label: entry.label.as_deref().map(Cow::Borrowed),
+            parent: entry.parent.as_deref().map(Cow::Borrowed),
+            kind: entry.kind,
+            word: &entry.word,
+            time: entry.time,
+            line: entry.line,
+            hidden: entry.hidden,
+            on_branch: true,
+            leaf: entry.leaf,
+            bytes: &entry.bytes,
+            view: Some(&entry.view),
+        }
+    }
+
+    /// The `entry` shape, with the record itself if that is asked for.
+    pub(crate) fn shape(&self, raw: bool) -> Json {
+        let view = self.view;
+        let text = view.map(View::text).filter(|text| !text.is_empty());
+        let shape = Json::object()
+            .with("v", 1)
+            .with("type", "entry")
+            .with("session", self.session.to_string())
+            .with("id", self.label.as_deref())
+            .with("parent", self.parent.as_deref())
+            .with("kind", self.word)
+            .with("role", self.kind.role())
+            .with("at", self.time.map(|time| time.to_rfc3339()))
+            .with("line", self.line)
+            .with("text", text.or_else(|| view.and_then(|view| view.remark.clone())))
+            .with("content", view.map(content).unwrap_or_default())
+            .with("model", view.and_then(|view| view.model.as_deref()))
+            .with("usage", view.and_then(|view| view.usage.as_ref()).map_or(Json::Null, tokens))
+            .with("stop_reason", view.and_then(|view| view.stop.as_deref()))
+            .with("tool", view.map_or(Json::Null, tool))
+            .with("on_branch", self.on_branch)
+            .with("leaf", self.leaf)
+            .with("hidden", self.hidden || view.is_some_and(|view| view.hidden));
+        if !raw {
+            return shape;
+        }
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => shape.with("raw", text),
+            Err(_) => shape.with("raw_base64", crate::command::attachments::base64(self.bytes)),
+        }
+    }
+}
+
+/// The first call or result of an entry.
+fn tool(view: &View) -> Json {
+    if let Some((id, name, _)) = view.calls().next() {
+        return Json::object().with("name", name).with("call", id).with("is_error", Json::Null);
+    }
+    let result = view.blocks.iter().find_map(|block| match block {
+        Block::Result { call, is_error, .. } => Some((call, *is_error)),
+        _ => None,
+    });
+    result.map_or(Json::Null, |(call, is_error)| {
+        Json::object().with("name", view.tool.as_deref()).with("call", call).with("is_error", is_error)
+    })
 }

@@ -181,13 +181,7 @@ impl<'m> Shelf<'m> {
             Row::Whole(conversation) => conversation.front.1.hidden().is_some(),
             Row::Glanced(index) => {
                 let Some((entry, glance)) = self.glance(*index) else { return true };
-                let located = &entry.located;
-                let empty = || {
-                    let (dialect, _) = self.reference(row);
-                    let (records, talk) = (glance.has_records(), glance.is_conversation() || glance.is_titled());
-                    Summary::holds_nothing(dialect, located.framing, records, talk)
-                };
-                located.hidden.is_some() || glance.is_hidden() || (entry.is_current() && empty())
+                is_hidden(self.reference(row).0, entry, &glance)
             }
         }
     }
@@ -265,37 +259,61 @@ fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
     Some((SessionRef::new(dialect, id), key))
 }
 
-/// Every session, at a glance where that will do. Sides of conversations that are kept in several places are looked at closely,
-/// because only that can join them, and so is what notes or files beside a log speak of.
+/// Every session, at a glance where that will do.
 fn glanced(machine: &Machine, library: &mut Library) -> Result<Vec<Row>> {
     library.read_for_list(machine)?;
-    let noted = Noted::read(machine)?;
-    let dialect = |entry: &Entry| machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
-    let (mut far, mut near): (Vec<usize>, Vec<usize>) = (0..library.entries.len()).partition(|index| {
-        let is_far = |entry: &Entry| {
-            entry.glance().is_some_and(|glance| !glance.is_linked())
-                && !noted.speaks_of(dialect(entry), &entry.located.id)
-        };
-        library.entries.get(*index).is_some_and(is_far)
-    });
-    let mut whole = look_closely(machine, library, &near)?;
-    let links: HashSet<(&str, String)> = (whole.values())
-        .filter_map(|(store, summary)| Some((machine.stores.get(*store)?, summary)))
-        .flat_map(|(store, summary)| store.dialect().links(&summary.facts, &summary.located.id))
-        .map(|link| (link.dialect, link.id))
-        .collect();
-    if !links.is_empty() {
-        let is_side = |entry: &Entry| {
-            entry.glance().is_some_and(|glance| glance.is_renamed())
-                || links.contains(&(dialect(entry), entry.located.id.clone()))
-        };
-        (near, far) = far.into_iter().partition(|index| library.entries.get(*index).is_some_and(is_side));
-        whole.append(&mut look_closely(machine, library, &near)?);
-    }
-    let mut joined = machine.stores.joined(whole.into_values().collect());
+    let Sorted { far, near } = Sorted::of(machine, library, &Noted::read(machine)?)?;
+    let mut joined = machine.stores.joined(near.into_values().collect());
     machine.annotate(&mut joined)?;
     let whole = joined.into_iter().map(|it| Row::Whole(Box::new(it)));
     Ok(far.into_iter().map(Row::Glanced).chain(whole).collect())
+}
+
+/// Sessions by how closely they must be looked at, by their places among the entries.
+pub(crate) struct Sorted {
+    /// Of these a glance will do.
+    pub(crate) far: Vec<usize>,
+    /// Sides of conversations that are kept in several places, because only a summary can join them, and what notes or side files
+    /// speak of. Those that cannot be read are left out.
+    pub(crate) near: BTreeMap<usize, (StoreId, Summary)>,
+}
+
+impl Sorted {
+    pub(crate) fn of(machine: &Machine, library: &mut Library, noted: &Noted) -> Result<Sorted> {
+        let dialect = |entry: &Entry| machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
+        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..library.entries.len()).partition(|index| {
+            let is_far = |entry: &Entry| {
+                entry.glance().is_some_and(|glance| !glance.is_linked())
+                    && !noted.speaks_of(dialect(entry), &entry.located.id)
+            };
+            library.entries.get(*index).is_some_and(is_far)
+        });
+        let mut near = look_closely(machine, library, &close)?;
+        let links: HashSet<(&str, String)> = (near.values())
+            .filter_map(|(store, summary)| Some((machine.stores.get(*store)?, summary)))
+            .flat_map(|(store, summary)| store.dialect().links(&summary.facts, &summary.located.id))
+            .map(|link| (link.dialect, link.id))
+            .collect();
+        if !links.is_empty() {
+            let is_side = |entry: &Entry| {
+                entry.glance().is_some_and(|glance| glance.is_renamed())
+                    || links.contains(&(dialect(entry), entry.located.id.clone()))
+            };
+            (close, far) = far.into_iter().partition(|index| library.entries.get(*index).is_some_and(is_side));
+            near.append(&mut look_closely(machine, library, &close)?);
+        }
+        Ok(Sorted { far, near })
+    }
+}
+
+/// Whether lists leave out a session that was only glanced at.
+pub(crate) fn is_hidden(dialect: &str, entry: &Entry, glance: &Glance) -> bool {
+    let located = &entry.located;
+    let is_empty = || {
+        let (records, talk) = (glance.has_records(), glance.is_conversation() || glance.is_titled());
+        Summary::holds_nothing(dialect, located.framing, records, talk)
+    };
+    located.hidden.is_some() || glance.is_hidden() || (entry.is_current() && is_empty())
 }
 
 /// Everything that is known of some sessions, in their order; those that cannot be read are left out.

@@ -1,19 +1,23 @@
-//! Follows a session while somebody else writes to it.
+//! Follows a session while another program writes to it.
 //!
 //! A [`Follower`] hands out every whole record once, and reads only the bytes that it has not seen. A line without its
-//! end is held back until it ends. When the log is cut or replaced there is a new generation, and everything that it
-//! holds is handed out from the start. Nothing waits here: the caller polls when it likes.
+//! end is held back until it ends. When the log is cut or replaced there is a new generation. Nothing waits here: the
+//! caller polls when it likes.
+//!
+//! A follower may begin behind what is there already, without reading it. It then does not know how many lines come before,
+//! so that its entries have no line number; the parent of its first entry is known if the entry names it or if the record before it is
+//! at most [`PEEK`] bytes away. [`Follower::counting_lines`] counts when an entry has nothing but its line to go by.
+
+mod batch;
 
 use std::sync::Arc;
 
-use std::borrow::Cow;
-
-use boswell_dialect::{Dialect, Located};
-use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Head, Line, Lines, Names, Result, Splitter, View};
+use boswell_dialect::Located;
+use boswell_model::{EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, View};
 
 use crate::blobs::Blobs;
 use crate::{ObjectReader, Store};
+use batch::Batch;
 
 /// How much is read at once.
 const CHUNK: u64 = 256 << 10;
@@ -21,6 +25,8 @@ const CHUNK: u64 = 256 << 10;
 const ENOUGH: u64 = 8 << 20;
 /// How much of what was read last is compared before what follows it is believed.
 const WINDOW: usize = 64;
+/// How far before its start a follower looks for the record before it.
+const PEEK: u64 = 64 << 10;
 
 /// Hands out the entries of one session as they are written.
 #[derive(Debug)]
@@ -32,19 +38,36 @@ pub struct Follower {
     key: Option<String>,
     seen: Seen,
     generation: u64,
+    rewritten: Rewritten,
+    counts_lines: bool,
+}
+
+/// What is handed out of a log that was cut or replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rewritten {
+    /// All that it holds.
+    Everything,
+    /// What is added to it from then on.
+    Additions,
 }
 
 /// How far a log was read.
 #[derive(Debug)]
 struct Seen {
     identity: Option<(u64, u64)>,
+    /// Where reading began: at the start of a line.
+    start: u64,
     end: u64,
     /// The last bytes before `end`.
     window: Vec<u8>,
-    /// What stands after the last line end.
+    /// The bytes after the last line end. Its numbers count from `start`.
     lines: Lines,
-    /// How many lines were handed over.
+    /// How many lines of a backend without positions in bytes were handed over.
     count: u64,
+    /// How many lines come before `start`; none where they were not counted.
+    lines_before: Option<u64>,
+    /// The last record before `end`: in some formats it is the parent of the next one.
+    last: Log,
 }
 
 /// What a poll found.
@@ -63,35 +86,81 @@ pub struct News {
 pub struct NewEntry {
     /// Its id, if it has one.
     pub id: Option<String>,
+    /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None without id and line.
+    pub label: Option<String>,
+    /// How people name its parent. The parent that an entry names is not looked for in what was there before.
+    pub parent: Option<String>,
     /// What it is.
     pub kind: EntryKind,
+    /// The type word that the agent gave it.
+    pub word: String,
+    /// Its time, if it states one.
+    pub time: Option<Instant>,
     /// Position in the log.
     pub at: u64,
-    /// Line that it stands on, from 1.
-    pub line: u64,
-    /// Its bytes, as they stand in the log.
+    /// Its line, from 1; none where the follower did not read the lines before.
+    pub line: Option<u64>,
+    /// Whether the agent does not show it to people.
+    pub hidden: bool,
+    /// Whether the conversation is at this entry, as far as this poll can tell.
+    pub leaf: bool,
+    /// Its bytes, as they are in the log.
     pub bytes: Arc<[u8]>,
     /// What a person reads of it, with large values that are kept elsewhere.
     pub view: View,
 }
 
 impl Follower {
-    /// Follows a session from its first entry on. One that is not visible yet gives nothing until it is.
+    /// Follows a session from its first entry on. One that is not visible yet gives nothing until it is. Of a log that is cut or
+    /// replaced everything is handed out again.
     pub fn new(store: &Store, id: &str) -> Result<Follower> {
         let key = match store.find(id) {
             Ok(located) => Some(key_of(&located)?),
             // Known, but hidden until its first answer; an unknown one is an error here.
             Err(_) => store.session(id).map(|_| None)?,
         };
-        let blobs = store.blobs();
-        Ok(Follower { store: store.clone(), blobs, id: id.to_owned(), key, seen: Seen::nothing(None), generation: 0 })
+        Ok(Follower::at(store, id, key, Rewritten::Everything))
     }
 
-    /// Follows a session from what comes next on.
+    /// Follows a session from what comes next on; of a line without its end, from the start of that line.
     pub fn from_end(store: &Store, id: &str) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
-        while follower.poll()?.more {}
+        if let Some(object) = follower.open()? {
+            let end = object.end()?;
+            follower.skip(object.as_ref(), end)?;
+        }
         Ok(follower)
+    }
+
+    /// Follows a session behind what a listing found: the first `located.size` bytes were there before, and only a line that
+    /// was not ended then is handed out whole. Of a log that is cut or replaced only what is added later is handed out, since
+    /// nothing says which of its records are new.
+    pub fn behind(store: &Store, located: &Located) -> Result<Follower> {
+        let key = key_of(located)?;
+        let mut follower = Follower::at(store, &located.id, Some(key), Rewritten::Additions);
+        if located.size > 0
+            && let Some(object) = follower.open()?
+        {
+            let (file, end) = (object.identity()?, object.end()?);
+            let is_other = located.identity.zip(file).is_some_and(|(then, now)| then.file != now);
+            let start = if is_other || end < located.size { end } else { located.size };
+            follower.skip(object.as_ref(), start)?;
+        }
+        Ok(follower)
+    }
+
+    /// Counts the lines before its start once an entry comes that has no id: such an entry can be named by its line only. That
+    /// reads what was there before, once and in pieces.
+    #[must_use]
+    pub fn counting_lines(mut self) -> Follower {
+        self.counts_lines = true;
+        self
+    }
+
+    fn at(store: &Store, id: &str, key: Option<String>, rewritten: Rewritten) -> Follower {
+        let (seen, blobs) = (Seen::nothing(None), store.blobs());
+        let (store, id) = (store.clone(), id.to_owned());
+        Follower { store, blobs, id, key, seen, generation: 0, rewritten, counts_lines: false }
     }
 
     /// Everything new since the last poll.
@@ -99,21 +168,47 @@ impl Follower {
         let Some(object) = self.open()? else { return Ok(News { generation: self.generation, ..News::default() }) };
         let (identity, end) = (object.identity()?, object.end()?);
         if identity != self.seen.identity || end < self.seen.end || !self.seen.still_there(object.as_ref(), end)? {
-            if self.seen.end > 0 {
-                self.generation += 1;
-            }
+            let was_read = self.seen.end > 0;
             self.seen = Seen::nothing(identity);
+            if was_read && self.rewritten == Rewritten::Additions {
+                self.skip(object.as_ref(), end)?;
+            }
+            self.generation += u64::from(was_read);
         }
-        let mut news = News { generation: self.generation, ..News::default() };
-        let (dialect, blobs, mut splitter) = (self.store.dialect(), self.blobs.as_ref(), Splitter::default());
-        let mut sink = |line: Line<'_>| entries_of(dialect, blobs, &mut splitter, line, &mut news.entries);
-        if identity.is_some() {
-            self.seen.read_file(object.as_ref(), end, &mut sink)?;
+        let dialect = self.store.dialect();
+        let mut batch = Batch::new(dialect, self.blobs.as_ref(), self.seen.last.clone());
+        let read = if identity.is_some() {
+            self.seen.read_file(object.as_ref(), end, &mut |line| batch.line(line))
         } else {
-            self.seen.read_rows(object.as_ref(), &mut sink)?;
+            self.seen.read_rows(object.as_ref(), &mut |line| batch.line(line))
+        };
+        // Then the position is the old one, and so must be the last record.
+        read?;
+        if self.counts_lines && self.seen.lines_before.is_none() && batch.has_nameless() {
+            // Where this fails the entries have no name, and the next poll tries again.
+            self.seen.lines_before = count_lines(object.as_ref(), self.seen.start).ok();
         }
-        news.more = identity.is_some() && self.seen.end < end;
-        Ok(news)
+        let (entries, last) = batch.finish(object.as_ref(), self.seen.lines_before);
+        self.seen.last = last;
+        let more = identity.is_some() && self.seen.end < end;
+        Ok(News { entries, generation: self.generation, more })
+    }
+
+    /// Goes on behind the last line that ends before `end`.
+    fn skip(&mut self, object: &dyn ObjectReader, end: u64) -> Result<()> {
+        match object.identity()? {
+            Some(identity) => {
+                let (seen, line) = Seen::behind(object, identity, end)?;
+                self.seen = seen;
+                let mut batch = Batch::new(self.store.dialect(), None, Log::default());
+                // Number 0: the lines behind it count from 1.
+                batch.line(Line { at: self.seen.start - line.len() as u64, number: 0, bytes: &line });
+                (_, self.seen.last) = batch.finish(object, None);
+            }
+            // Positions need not be bytes here, so that there is no looking back for the end of a line.
+            None => while self.poll()?.more {},
+        }
+        Ok(())
     }
 
     /// Opens the log, which may have been moved since; none while it is not visible.
@@ -137,14 +232,41 @@ impl Follower {
 
 impl Seen {
     fn nothing(identity: Option<(u64, u64)>) -> Seen {
-        Seen { identity, end: 0, window: Vec::new(), lines: Lines::new(0, 1), count: 0 }
+        Seen {
+            identity,
+            start: 0,
+            end: 0,
+            window: Vec::new(),
+            lines: Lines::new(0, 1),
+            count: 0,
+            lines_before: Some(0),
+            last: Log::default(),
+        }
+    }
+
+    /// Everything up to the last line end before `end` was seen. Also returns the line that ends there, if it is short.
+    fn behind(object: &dyn ObjectReader, identity: (u64, u64), end: u64) -> Result<(Seen, Vec<u8>)> {
+        let start = line_start(object, end)?;
+        let from = start.saturating_sub(PEEK);
+        let before = object.read(from, start - from)?;
+        let window = before.get(before.len().saturating_sub(WINDOW)..).unwrap_or_default().to_vec();
+        let body = before.strip_suffix(b"\n").unwrap_or(&before);
+        let line_at = memchr::memrchr(b'\n', body).map(|at| at + 1).or((from == 0).then_some(0));
+        let line = line_at.and_then(|at| before.get(at..)).unwrap_or_default().to_vec();
+        let lines_before = (start == 0).then_some(0);
+        let nothing = Seen::nothing(Some(identity));
+        Ok((Seen { start, end: start, window, lines: Lines::new(start, 1), lines_before, ..nothing }, line))
     }
 
     /// Reads on in a file, whose positions are bytes: each is read once, also those of a line that has no end yet.
     fn read_file(&mut self, object: &dyn ObjectReader, end: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
-        let enough = end.min(self.end + ENOUGH);
+        let (begin, enough) = (self.end, end.min(self.end + ENOUGH));
         while self.end < enough {
-            let chunk = object.read(self.end, CHUNK.min(enough - self.end))?;
+            let chunk = match object.read(self.end, CHUNK.min(enough - self.end)) {
+                // What was read before it is handed out first; the next poll meets the error again.
+                Err(_) if self.end > begin => break,
+                read => read?,
+            };
             if chunk.is_empty() {
                 break;
             }
@@ -176,7 +298,7 @@ impl Seen {
         self.window.drain(..cut);
     }
 
-    /// Whether what was read last still stands where it was. Not asked of a log that did not grow.
+    /// Whether what was read last is still where it was. Not asked of a log that did not grow.
     fn still_there(&self, object: &dyn ObjectReader, end: u64) -> Result<bool> {
         if self.window.is_empty() || end == self.end {
             return Ok(true);
@@ -186,6 +308,33 @@ impl Seen {
     }
 }
 
+/// The position behind the last line end before `end`. Reads back no further than that.
+fn line_start(object: &dyn ObjectReader, end: u64) -> Result<u64> {
+    // Most logs end with a line end.
+    let (mut at, mut chunk) = (end, WINDOW as u64);
+    while at > 0 {
+        let from = at.saturating_sub(chunk);
+        if let Some(found) = memchr::memrchr(b'\n', &object.read(from, at - from)?) {
+            return Ok(from + found as u64 + 1);
+        }
+        (at, chunk) = (from, CHUNK);
+    }
+    Ok(0)
+}
+
+fn count_lines(object: &dyn ObjectReader, end: u64) -> Result<u64> {
+    let (mut at, mut count) = (0, 0);
+    while at < end {
+        let chunk = object.read(at, CHUNK.min(end - at))?;
+        if chunk.is_empty() {
+            break;
+        }
+        count += memchr::memchr_iter(b'\n', &chunk).count() as u64;
+        at += chunk.len() as u64;
+    }
+    Ok(count)
+}
+
 fn key_of(located: &Located) -> Result<String> {
     match &located.key {
         Some(key) if located.framing == Framing::Lines => Ok(key.clone()),
@@ -193,35 +342,4 @@ fn key_of(located: &Located) -> Result<String> {
             .because("it is no log that entries are added to")
             .hinting("read it again when its file changes")),
     }
-}
-
-fn entries_of(
-    dialect: &dyn Dialect,
-    blobs: Option<&Blobs>,
-    splitter: &mut Splitter,
-    line: Line<'_>,
-    found: &mut Vec<NewEntry>,
-) {
-    let mut names = Names::default();
-    splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
-        let Some(object) = &piece.object else { return };
-        let mut head = Head::of(&piece.span);
-        dialect.head(object, &mut head, &mut names);
-        found.push(NewEntry {
-            id: head.id.map(|id| names.text(id).to_owned()),
-            kind: head.kind,
-            at: piece.span.at,
-            line: piece.span.line,
-            bytes: piece.bytes.into(),
-            view: whole_view(dialect, blobs, piece.bytes).unwrap_or_else(|| dialect.view(object)),
-        });
-    });
-}
-
-/// What a person reads of a record whose large values stand elsewhere; none if it has none, or they are not there.
-fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
-    let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else { return None };
-    let mut members = Vec::new();
-    let end = scan_object(&record, &mut members).ok()?;
-    Some(dialect.view(&Object::new(record.get(..end)?, &members)))
 }

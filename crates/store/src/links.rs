@@ -21,14 +21,31 @@ pub struct Conversation {
     pub dangling: Vec<(&'static str, String)>,
 }
 
+impl Conversation {
+    /// The session that is shown, then the others.
+    pub fn sides(&self) -> impl Iterator<Item = &Summary> {
+        std::iter::once(&self.front).chain(&self.linked).map(|(_, summary)| summary)
+    }
+
+    /// When something last happened in any of its places.
+    pub fn last_active(&self) -> Option<Instant> {
+        self.sides().filter_map(Summary::last_active).max()
+    }
+
+    /// The folders that its places name.
+    pub fn projects(&self) -> impl Iterator<Item = &str> {
+        self.sides().filter_map(|side| side.facts.project.as_deref())
+    }
+}
+
 /// A session elsewhere: dialect and id.
 pub type Elsewhere = (&'static str, String);
 
-/// Joins summaries into conversations. Order is kept; what is linked moves to its front.
+/// Joins summaries into conversations, each with the place of its front. Order is kept; what is linked moves to its front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
     links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
-) -> Vec<Conversation> {
+) -> Vec<(usize, Conversation)> {
     let links = sessions.iter().enumerate().map(|(place, (store, summary))| (place, links(*store, summary)));
     let ties = Ties::of(links.filter(|(_, links)| !links.is_empty()).collect(), |name| {
         for (place, (_, summary)) in sessions.iter().enumerate() {
@@ -44,7 +61,7 @@ pub(crate) fn join(
         let (sides, dangling) = ties.of.get(&place).cloned().unwrap_or_default();
         let linked = sides.into_iter().filter_map(|other| slots.get_mut(other)?.take()).collect();
         if let Some(front) = slots.get_mut(place).and_then(Option::take) {
-            conversations.push(Conversation { front, linked, dangling });
+            conversations.push((place, Conversation { front, linked, dangling }));
         }
     }
     conversations

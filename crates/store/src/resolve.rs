@@ -1,9 +1,10 @@
 //! Finds the session that a person means.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Located, by_name};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::links::{Conversation, join};
 use crate::{Held, Store, StoreId, Stores, Summary};
@@ -55,6 +56,54 @@ impl Selector {
         }
         Ok(Selector::Prefix(text.to_owned()))
     }
+
+    /// Chooses what `@last` or `@here` means: the conversation of `cwd` that was active last, and for `@last` that of any
+    /// folder where `cwd` has none.
+    ///
+    /// A candidate is whatever the caller knows a conversation by, when it was last active, and the folders of its sides: a
+    /// front program may not know the folder that its engine ran in. Hidden ones are not handed over. Of several that were active
+    /// at the same time the last one counts. Every candidate is looked at once.
+    pub fn most_recent<'p, K, F: IntoIterator<Item = &'p str>>(
+        &self,
+        cwd: &Path,
+        candidates: impl IntoIterator<Item = (K, Option<Instant>, F)>,
+    ) -> Result<K> {
+        let mut folders = Folders { cwd, canonical: cwd.canonicalize().ok(), known: HashMap::new() };
+        let mut anywhere: Option<(K, Option<Instant>)> = None;
+        let mut here: Option<(K, Option<Instant>)> = None;
+        for (candidate, active, projects) in candidates {
+            let is_newest = |best: &Option<(K, Option<Instant>)>| best.as_ref().is_none_or(|(_, at)| *at <= active);
+            if is_newest(&here) && projects.into_iter().any(|project| folders.is_cwd(project)) {
+                here = Some((candidate, active));
+            } else if is_newest(&anywhere) {
+                anywhere = Some((candidate, active));
+            }
+        }
+        match (here, anywhere, self) {
+            (Some((found, _)), ..) | (None, Some((found, _)), Selector::Last) => Ok(found),
+            (None, None, Selector::Last) => Err(Error::new(ErrorKind::NotFound, "there are no sessions")
+                .hinting("see where they are looked for with `boswell stores`")),
+            _ => Err(Error::new(ErrorKind::NotFound, format!("no session was held in `{}`", cwd.display()))
+                .hinting("see the folders that have some with `boswell projects`")),
+        }
+    }
+}
+
+/// Which folders are the working folder, links followed; many sessions share one, and each is looked up once.
+struct Folders<'p, 'c> {
+    cwd: &'c Path,
+    canonical: Option<PathBuf>,
+    known: HashMap<&'p str, bool>,
+}
+
+impl<'p> Folders<'p, '_> {
+    fn is_cwd(&mut self, folder: &'p str) -> bool {
+        let (cwd, canonical) = (self.cwd, self.canonical.as_deref());
+        *self.known.entry(folder).or_insert_with(|| {
+            let folder = Path::new(folder);
+            folder == cwd || canonical.is_some_and(|cwd| folder.canonicalize().is_ok_and(|folder| folder == cwd))
+        })
+    }
 }
 
 /// Which side of a conversation that is kept in two places is meant, where what was typed names no store.
@@ -87,6 +136,11 @@ impl Stores {
 
     /// Joins sessions that were looked at already: what is linked is one conversation.
     pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
+        self.joined_at(sessions).into_iter().map(|(_, conversation)| conversation).collect()
+    }
+
+    /// As [`joined`](Stores::joined), each with the place of its front among the sessions.
+    pub fn joined_at(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<(usize, Conversation)> {
         join(sessions, |store, summary| self.links_of(store, summary))
     }
 
@@ -110,8 +164,13 @@ impl Stores {
                 found => found,
             },
             Selector::Prefix(id) => self.by_prefix(id, None, side),
-            Selector::Here => self.most_recent(Some(cwd), side),
-            Selector::Last => self.most_recent(Some(cwd), side).or_else(|_| self.most_recent(None, side)),
+            Selector::Here | Selector::Last => {
+                let (conversations, _) = self.conversations();
+                let shown = conversations.into_iter().filter(|it| it.front.1.hidden().is_none()).collect::<Vec<_>>();
+                let candidates = shown.iter().map(|it| (it, it.last_active(), it.projects()));
+                let newest = selector.most_recent(cwd, candidates)?.clone();
+                self.side_of(newest, side, |dialect, id| self.held_by(dialect, id))
+            }
         }
     }
 
@@ -165,12 +224,12 @@ impl Stores {
                 summaries.push((*store, summary?));
             }
         }
-        let mut conversations = join(summaries, |store, summary| self.links_of(store, summary));
+        let mut conversations = self.joined(summaries);
         match conversations.len() {
             0 => Err(Error::new(ErrorKind::NotFound, format!("no session is called `{}`", asked.escape_debug()))
                 .because("no id in any store begins with it")
                 .hinting("see the sessions with `boswell list --hidden`, the stores with `boswell stores`")),
-            1 => self.side_of(conversations.remove(0), side),
+            1 => self.side_of(conversations.remove(0), side, |dialect, id| self.held_by(dialect, id)),
             count => {
                 let rows: Vec<_> = conversations
                     .iter()
@@ -186,7 +245,13 @@ impl Stores {
         }
     }
 
-    fn side_of(&self, conversation: Conversation, side: Side<'_>) -> Result<Resolved> {
+    /// The side of a conversation that is meant. `find` looks for a session by dialect and id.
+    pub fn side_of(
+        &self,
+        conversation: Conversation,
+        side: Side<'_>,
+        find: impl Fn(&str, &str) -> Option<(StoreId, Located)>,
+    ) -> Result<Resolved> {
         let Conversation { front, linked, .. } = conversation;
         if side == Side::Front {
             return self.resolved(front.0, front.1.located);
@@ -196,7 +261,9 @@ impl Stores {
         let missing: Vec<_> = sides.iter().flat_map(|(store, summary)| self.links_of(*store, summary)).collect();
         for (dialect, id) in missing {
             if !sides.iter().any(|(_, s)| s.reference.dialect == dialect) {
-                sides.extend(self.exact(dialect, &id));
+                let found = find(dialect, &id);
+                sides
+                    .extend(found.and_then(|(store, located)| Some((store, self.get(store)?.summary(&located).ok()?))));
             }
         }
         if let Side::Of(side) = side {
@@ -218,44 +285,16 @@ impl Stores {
         }
     }
 
-    fn exact(&self, dialect: &str, id: &str) -> Option<(StoreId, Summary)> {
-        let (held, _) = self.held();
-        let found = held
-            .into_iter()
-            .find(|h| h.located.id == id && self.get(h.store).is_some_and(|s| s.dialect().name() == dialect))?;
-        let summary = self.get(found.store)?.summary(&found.located).ok()?;
-        Some((found.store, summary))
+    fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, Located)> {
+        let is_it =
+            |h: &Held| h.located.id == id && self.get(h.store).is_some_and(|store| store.dialect().name() == dialect);
+        self.held().0.into_iter().find(is_it).map(|held| (held.store, held.located))
     }
 
     fn resolved(&self, store: StoreId, located: Located) -> Result<Resolved> {
         match self.get(store) {
             Some(store) => Ok(Resolved { store: store.clone(), located }),
             None => Err(Error::new(ErrorKind::Internal, "a store is missing from its own set")),
-        }
-    }
-
-    fn most_recent(&self, project: Option<&Path>, side: Side<'_>) -> Result<Resolved> {
-        let (conversations, _) = self.conversations();
-        // A front program may not know the folder that its engine ran in.
-        let held_in = |cwd: &Path, summary: &Summary| {
-            summary.facts.project.as_ref().is_some_and(|project| same_folder(cwd, Path::new(project)))
-        };
-        let here = |c: &Conversation| {
-            project
-                .is_none_or(|cwd| std::iter::once(&c.front).chain(&c.linked).any(|(_, summary)| held_in(cwd, summary)))
-        };
-        let newest = conversations
-            .into_iter()
-            .filter(|c| c.front.1.hidden().is_none() && here(c))
-            .max_by_key(|c| std::iter::once(&c.front).chain(&c.linked).filter_map(|(_, s)| s.last_active()).max());
-        match (newest, project) {
-            (Some(conversation), _) => self.side_of(conversation, side),
-            (None, Some(cwd)) => {
-                Err(Error::new(ErrorKind::NotFound, format!("no session was held in `{}`", cwd.display()))
-                    .hinting("see the folders that have some with `boswell projects`"))
-            }
-            (None, None) => Err(Error::new(ErrorKind::NotFound, "there are no sessions")
-                .hinting("see where they are looked for with `boswell stores`")),
         }
     }
 }

@@ -103,11 +103,11 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
 
 /// When something last happened in any place of the conversation.
 pub(crate) fn last_active(conversation: &Conversation) -> Option<Instant> {
-    sides(conversation).filter_map(Summary::last_active).max()
+    conversation.last_active()
 }
 
 pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
-    std::iter::once(&conversation.front).chain(&conversation.linked).map(|(_, summary)| summary)
+    conversation.sides()
 }
 
 /// The messages of a session, where somebody counted them.

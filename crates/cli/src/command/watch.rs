@@ -1,22 +1,27 @@
 //! `watch`: follows live sessions.
+//!
+//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which reads what is new of it and no
+//! more; of logs that did not change only the size is known.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use boswell_dialect::{Depth, Located};
-use boswell_model::Result;
-use boswell_store::{Resolved, Store};
+use boswell_model::{Flags, Framing, Result, SessionRef};
+use boswell_store::{Follower, Held, Resolved, Store, StoreId, is_packed};
 use clap::Args;
 
 use crate::machine::{Machine, until};
 use crate::output::Output;
-use crate::shape::{EntryPlace, entry};
+use crate::shape::{EntryParts, EntryPlace};
 use crate::terminal::{Style, cut, one_line};
 use crate::when;
 
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
+/// The clock that files are stamped with may be this far behind the one that we read.
+const CLOCKS_APART: i64 = 2_000;
 
 /// Follow live sessions: print entries as they are written
 #[derive(Debug, Args)]
@@ -36,86 +41,185 @@ pub(crate) fn run(machine: &Machine, args: &WatchArgs) -> Result<ExitCode> {
     let limit = args.limit.as_deref().map(when::span).transpose()?;
     let only = args.session.as_deref().map(|session| machine.resolve(session)).transpose()?;
     let go_on = until(limit.unwrap_or(Duration::MAX));
-    let mut watch = Watch { machine, seen: HashMap::new() };
-    for (store, located) in watch.logs(only.as_ref()) {
-        watch.seen.insert(name(&store, &located), located.size);
-    }
+    let mut watch = Watch::start(machine, only);
     let mut out = Output::paged(machine);
     while go_on() && !out.gone() {
         std::thread::sleep(PAUSE);
-        for (store, located) in watch.logs(only.as_ref()) {
-            watch.look(&store, &located, &mut out)?;
-        }
+        watch.look(&mut |entry| print(machine, entry, &mut out))?;
         out.flush()?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
+fn print(machine: &Machine, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(&entry.shape(false));
+    }
+    let text = entry.view.map(|view| match view.text() {
+        text if text.trim().is_empty() => {
+            let calls: Vec<_> = view.calls().map(|(_, name, input)| format!("→ {name} {input}")).collect();
+            if calls.is_empty() { view.remark.clone().unwrap_or_default() } else { calls.join(" ") }
+        }
+        text => text,
+    });
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(()) };
+    let who = entry.kind.role().unwrap_or(entry.word);
+    let lead = format!("{} {} ", one_line(&cut(&entry.session.to_string(), 20)), one_line(who));
+    let room = machine.width.saturating_sub(crate::terminal::columns(&lead)).max(20);
+    out.line(&format!("{}{}", out.paint(Style::Faint, &lead), cut(&one_line(&text), room)))
+}
+
+/// Is handed every entry once.
+type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
+
+struct Watch<'m> {
+    machine: &'m Machine,
+    only: Option<Resolved>,
+    /// Stores that could be listed once, at least in part. Before that nobody knows what is new in them.
+    listed: HashSet<StoreId>,
+    sessions: HashMap<String, Watched>,
+}
+
+/// A session, and how much of it was shown or was there at the start.
+struct Watched {
+    /// As it was when it was last read.
+    known: Located,
+    /// Up to where a document was shown.
+    shown: u64,
+    follower: Option<Follower>,
+}
+
+impl<'m> Watch<'m> {
+    /// Remembers how long each log is now.
+    fn start(machine: &'m Machine, only: Option<Resolved>) -> Watch<'m> {
+        let mut watch = Watch { machine, only, listed: HashSet::new(), sessions: HashMap::new() };
+        for (store, located, _) in watch.list() {
+            watch.sessions.insert(name(&store, &located), Watched::of(located));
+        }
+        watch
+    }
+
+    /// Hands over what was written since the last look. A session that cannot be read at this moment is tried again the next time.
+    fn look(&mut self, sink: Sink<'_>) -> Result<()> {
+        let counts_lines = self.machine.json;
+        for (store, located, is_new) in self.list() {
+            let before = Located { size: if is_new { 0 } else { located.size }, ..located.clone() };
+            let watched = self.sessions.entry(name(&store, &located)).or_insert_with(|| Watched::of(before));
+            match located.framing {
+                _ if watched.is_as_known(&located) => {}
+                Framing::Lines => watched.follow(&store, located, counts_lines, sink)?,
+                Framing::Document | Framing::Rows(_) => watched.read_document(&store, located, sink)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The sessions as they are now, and whether one that was not seen before was written since the start. A store that cannot be
+    /// listed right now is listed again the next time.
+    fn list(&mut self) -> Vec<(Store, Located, bool)> {
+        if let Some(only) = &self.only {
+            return vec![(only.store.clone(), as_it_is_now(only), false)];
+        }
+        let stores = &self.machine.stores;
+        let (held, errors) = stores.held();
+        let start = self.machine.now.millis() - CLOCKS_APART;
+        let mut found = Vec::with_capacity(held.len());
+        for Held { store, located } in &held {
+            let Some(at) = stores.get(*store) else { continue };
+            // A packed log is finished.
+            if located.key.as_deref().is_some_and(|key| !is_packed(key)) {
+                let is_of_now = located.modified.is_none_or(|at| at.millis() >= start);
+                found.push((at.clone(), located.clone(), is_of_now && self.listed.contains(store)));
+            }
+        }
+        let failed: HashSet<StoreId> = errors.into_iter().map(|(store, _)| store).collect();
+        let whole = stores.iter_with_archived().map(|(store, _)| store).filter(|store| !failed.contains(store));
+        self.listed.extend(whole.chain(held.iter().map(|held| held.store)));
+        found
+    }
+}
+
+/// How long the log of one session is now.
+fn as_it_is_now(only: &Resolved) -> Located {
+    let located = only.located.clone();
+    let stat = located.key.as_ref().and_then(|key| only.store.backend().stat(key).ok().flatten());
+    match stat.map(|info| Located::at(&*located.id, &info, located.framing)) {
+        Some(seen) => Located { size: seen.size, identity: seen.identity, ..located },
+        // A log that is not there any more may have been moved: the follower looks for it.
+        None => Located { identity: None, ..located },
+    }
+}
+
+impl Watched {
+    fn of(known: Located) -> Watched {
+        Watched { shown: known.size, known, follower: None }
+    }
+
+    fn is_as_known(&self, now: &Located) -> bool {
+        let file = |it: &Located| it.identity.map(|it| it.file);
+        self.known.size == now.size && file(&self.known) == file(now)
+    }
+
+    /// Whether the log was cut, or another file is there now. What it holds was not written just now.
+    fn is_rewritten(&self, now: &Located) -> bool {
+        let is_other = self.known.identity.zip(now.identity).is_some_and(|(before, now)| before.file != now.file);
+        self.known.size > 0 && (is_other || now.size < self.known.size)
+    }
+
+    fn follow(&mut self, store: &Store, now: Located, counts_lines: bool, sink: Sink<'_>) -> Result<()> {
+        if self.follower.is_none() && self.is_rewritten(&now) {
+            self.known = now;
+            return Ok(());
+        }
+        if self.follower.is_none() {
+            let Ok(follower) = Follower::behind(store, &self.known) else { return Ok(()) };
+            self.follower = Some(if counts_lines { follower.counting_lines() } else { follower });
+        }
+        let Some(follower) = &mut self.follower else { return Ok(()) };
+        let session = SessionRef::new(store.dialect().name(), &now.id);
+        loop {
+            let Ok(news) = follower.poll() else { return Ok(()) };
+            for entry in &news.entries {
+                sink(&EntryParts::of_new(&session, entry))?;
+            }
+            if !news.more {
+                self.known = now;
+                return Ok(());
+            }
+        }
+    }
+
+    /// A session that is not a log is written anew as a whole: what is new are the records behind those that were shown.
+    fn read_document(&mut self, store: &Store, now: Located, sink: Sink<'_>) -> Result<()> {
+        if now.size <= self.shown {
+            self.shown = now.size;
+            self.known = now;
+            return Ok(());
+        }
+        let Ok(session) = store.read(&now, Depth::Heads) else { return Ok(()) };
+        let (log, reference) = (session.log(), session.reference());
+        let leaf = session.leaf().ok().flatten();
+        for slot in log.slots() {
+            let Some(head) = log.head(slot).filter(|head| head.at >= self.shown) else { continue };
+            if head.flags.has(Flags::UNENDED) {
+                break;
+            }
+            self.shown = head.at + head.len;
+            let Ok(it) = session.entry(slot) else { continue };
+            let place = EntryPlace { on_branch: true, leaf: leaf == Some(slot) };
+            if let Some(parts) = EntryParts::of_slot(&session, &reference, slot, &it.bytes, it.view.as_ref(), &place) {
+                sink(&parts)?;
+            }
+        }
+        self.known = now;
+        Ok(())
+    }
+}
+
 fn name(store: &Store, located: &Located) -> String {
     format!("{} {}", store.root().display(), located.key.as_deref().unwrap_or(&located.id))
 }
 
-struct Watch<'m> {
-    machine: &'m Machine,
-    /// How much of each log was shown, or was there at the start.
-    seen: HashMap<String, u64>,
-}
-
-impl Watch<'_> {
-    /// The logs as they are now. A store that cannot be listed right now is looked at again the next time.
-    fn logs(&self, only: Option<&Resolved>) -> Vec<(Store, Located)> {
-        if let Some(found) = only {
-            let stat = found.located.key.as_ref().and_then(|key| found.store.backend().stat(key).ok().flatten());
-            let size = stat.map_or(0, |info| info.size);
-            return vec![(found.store.clone(), Located { size, ..found.located.clone() })];
-        }
-        let (held, _) = self.machine.stores.held();
-        held.into_iter()
-            .filter(|held| held.located.key.is_some())
-            .filter_map(|held| Some((self.machine.stores.get(held.store)?.clone(), held.located)))
-            .collect()
-    }
-
-    fn look(&mut self, store: &Store, located: &Located, out: &mut Output) -> Result<()> {
-        let before = self.seen.entry(name(store, located)).or_insert(0);
-        if located.size <= *before {
-            // A log that was rewritten begins anew; what it holds was not written just now.
-            *before = located.size;
-            return Ok(());
-        }
-        // One that cannot be read at this moment is tried again.
-        let Ok(session) = store.read(located, Depth::Heads) else { return Ok(()) };
-        let log = session.log();
-        let fresh = log.slots().filter(|slot| log.head(*slot).is_some_and(|head| head.at >= *before));
-        let leaf = session.leaf().ok().flatten();
-        let mut end = *before;
-        for slot in fresh {
-            let Some(head) = log.head(slot) else { continue };
-            if head.flags.has(boswell_model::Flags::UNENDED) {
-                break;
-            }
-            end = head.at + head.len;
-            let Ok(it) = session.entry(slot) else { continue };
-            if out.json {
-                let place = EntryPlace { on_branch: true, leaf: leaf == Some(slot) };
-                out.object(&entry(&session, slot, &it.bytes, it.view.as_ref(), &place, false))?;
-                continue;
-            }
-            let text = it.view.as_ref().map(|view| match view.text() {
-                text if text.trim().is_empty() => {
-                    let calls: Vec<_> = view.calls().map(|(_, name, input)| format!("→ {name} {input}")).collect();
-                    if calls.is_empty() { view.remark.clone().unwrap_or_default() } else { calls.join(" ") }
-                }
-                text => text,
-            });
-            let Some(text) = text.filter(|text| !text.trim().is_empty()) else { continue };
-            let who = head.kind.role().map_or_else(|| log.word(slot).to_owned(), str::to_owned);
-            let lead = format!("{} {} ", one_line(&cut(&session.reference().to_string(), 20)), one_line(&who));
-            let room = self.machine.width.saturating_sub(crate::terminal::columns(&lead)).max(20);
-            out.line(&format!("{}{}", out.paint(Style::Faint, &lead), cut(&one_line(&text), room)))?;
-        }
-        *before = end.max(*before);
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -58,6 +58,27 @@ fn a_demo_holds_every_dialect_two_languages_branches_subagents_and_damage() {
 }
 
 #[test]
+fn the_last_session_is_the_same_by_the_catalog_and_by_a_look_into_every_log() {
+    let demo = Demo::new();
+    // Without a right to write no catalog is used.
+    let found = |more: &[&str]| {
+        let ran = demo.run(&[&["show", "@last", "--records", "--json"], more].concat());
+        (ran.code, ran.lines().first().map(|line| line["session"].clone()), ran.stderr)
+    };
+    for side in [&[] as &[&str], &["--side", "claude"], &["--side", "myagents"], &["--side", "omp"]] {
+        assert_eq!(found(side), found(&[side, &["--read-only"]].concat()), "{side:?}");
+    }
+    assert_eq!(found(&[]).0, Some(0));
+    assert!(demo.root.join("own/catalog.db").is_file(), "the catalog was asked");
+    let session = found(&[]).1.unwrap();
+    let own = demo.run(&["list", "--json", "--agent", "boswell"]).ends(0).of_type("session").remove(0);
+    demo.run(&["append", own["ref"].as_str().unwrap(), "--user", "hi"]).ends(0);
+    assert_eq!(found(&[]).1.as_ref(), Some(&own["ref"]), "what changed a moment ago is seen, and not {session}");
+    let receipt = demo.run(&["append", "@last", "--user", "again", "--json"]).ends(0).of_type("receipt").remove(0);
+    assert_eq!(receipt["session"], own["ref"]);
+}
+
+#[test]
 fn every_command_of_the_printed_tour_works() {
     let demo = Demo::new();
     assert!(demo.tour.len() >= 10);

@@ -1,4 +1,4 @@
-//! A list when nothing changed.
+//! A list, and the last session, when nothing changed.
 
 use super::bed::Bed;
 use crate::Outcome;
@@ -18,7 +18,7 @@ impl Group for Refresh {
     }
 
     fn about(&self) -> &'static str {
-        "`boswell list --limit 50` over 10,000 and 100,000 sessions of which none changed against `find -printf` of the same files, and against `sqlite3` asked for a page of the catalog"
+        "`boswell list --limit 50` over 10,000 and 100,000 sessions of which none changed against `find -printf` of the same files, and against `sqlite3` asked for a page of the catalog; `boswell tree @last` against the list"
     }
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
@@ -33,6 +33,12 @@ impl Group for Refresh {
         if let Ok(page) = lab.program("sqlite3", &["-readonly", &catalog, PAGE]) {
             rows.push(lab.compare("list 50, against a bare page", &ours, &page, Some(Target::AtMost(2.0)))?);
         }
+        // `tree` prints little of a session, so that what is measured is how it is found.
+        let last = bed.job(lab, &["tree", "@last"]);
+        if last.output_lines()? == 0 {
+            return Err("boswell tree @last printed nothing".into());
+        }
+        rows.push(lab.compare("the last session, against list 50", &last, &ours, Some(Target::AtMost(2.0)))?);
         let large = Bed::make_large(lab)?;
         let ours = large.job(lab, &["list", "--limit", "50"]);
         rows.push(lab.compare("list 50 of 100,000, against a stat walk", &ours, &self::walk(lab, &large)?, None)?);

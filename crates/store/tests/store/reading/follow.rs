@@ -1,9 +1,14 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::dialect::by_name;
+use boswell_store::dialect::{Depth, Located, by_name};
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
-use boswell_store::model::EntryKind;
-use boswell_store::{Draft, ErrorKind, Follower, MemoryBackend, NewSession, News, Store, Visible};
+use boswell_store::model::{EntryKind, Framing};
+use boswell_store::{
+    Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store, Visible, is_packed,
+};
+use boswell_testkit::Home;
+use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 use crate::reading::Lab;
 
@@ -24,7 +29,7 @@ fn each_whole_record_is_handed_out_once() {
     let news = follower.poll().unwrap();
     assert_eq!(texts(&news), ["next"]);
     assert_eq!(news.entries[0].id.as_deref(), Some(receipt.entry.as_str()));
-    assert_eq!((news.entries[0].line, news.generation), (4, 0));
+    assert_eq!((news.entries[0].line, news.generation), (Some(4), 0));
 }
 
 #[test]
@@ -159,4 +164,179 @@ fn a_log_in_memory_is_followed_without_an_identity() {
     let news = follower.poll().unwrap();
     assert_eq!((news.entries.len(), news.more), (1, false), "the tail is pending");
     assert!(follower.poll().unwrap().entries.is_empty());
+}
+
+#[test]
+fn a_follower_from_the_end_of_a_long_log_reads_little_of_it() {
+    let lab = Lab::new();
+    let path = lab.session("a", 1).path();
+    let filler =
+        format!("{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{}\"}}\n", "x".repeat(1 << 20));
+    for _ in 0..60 {
+        lab.add(&path, &filler);
+    }
+    let (read, mut follower) = lab.reads.count(|| Follower::from_end(&lab.store, "a").unwrap());
+    assert!(read < 200 << 10, "{read} bytes to begin");
+    lab.add(&path, &record("next"));
+    let (read, news) = lab.reads.count(|| follower.poll().unwrap());
+    assert_eq!(texts(&news), ["next"]);
+    assert!(read < 1000, "{read} bytes for one record");
+    assert_eq!(news.entries[0].line, None, "the lines before were not counted");
+}
+
+#[test]
+fn an_entry_without_an_id_is_named_by_its_line_if_lines_are_counted() {
+    let lab = Lab::new();
+    let path = lab.session("a", 2).path();
+    let mut plain = Follower::from_end(&lab.store, "a").unwrap();
+    let mut counting = Follower::from_end(&lab.store, "a").unwrap().counting_lines();
+    lab.add(&path, &record("has an id"));
+    let named = |entries: Vec<NewEntry>| entries.into_iter().map(|it| (it.label, it.line)).collect::<Vec<_>>();
+    assert_eq!(named(counting.poll().unwrap().entries), [(Some("x".to_owned()), None)], "the id will do");
+    lab.add(&path, "{\"type\":\"odd\"}{\"type\":\"odd\"}\n");
+    assert_eq!(named(plain.poll().unwrap().entries)[1..], [(None, None), (None, None)]);
+    let counted = [(Some("#5".to_owned()), Some(5)), (Some("#5.2".to_owned()), Some(5))];
+    assert_eq!(named(counting.poll().unwrap().entries), counted);
+}
+
+#[test]
+fn a_line_that_had_no_end_at_the_start_is_handed_out_whole() {
+    let lab = Lab::new();
+    let path = lab.session("a", 1).path();
+    let whole = record("torn");
+    let (head, tail) = whole.split_at(whole.len() / 2);
+    lab.add(&path, head);
+    let mut follower = Follower::from_end(&lab.store, "a").unwrap();
+    assert!(follower.poll().unwrap().entries.is_empty());
+    lab.add(&path, tail);
+    assert_eq!(texts(&follower.poll().unwrap()), ["torn"]);
+}
+
+#[test]
+fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_replaced() {
+    let lab = Lab::new();
+    let path = lab.session("a", 3).path();
+    let located = lab.store.find("a").unwrap();
+    let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
+    lab.add(&path, &record("one"));
+    let mut follower = Follower::behind(&lab.store, &located).unwrap();
+    assert_eq!(texts(&follower.poll().unwrap()), ["one"], "what came since the listing");
+    let first_lines = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(1).unwrap().0 as u64 + 1;
+    RealDisk.open(&path, Open::Append).unwrap().truncate(first_lines).unwrap();
+    let news = follower.poll().unwrap();
+    assert_eq!((news.generation, news.entries.len()), (1, 0), "nothing of a log that was cut");
+    lab.add(&path, &record("two"));
+    assert_eq!(texts(&follower.poll().unwrap()), ["two"]);
+    durable::put(&RealDisk, &path, &bytes.repeat(3), "other").unwrap();
+    let news = follower.poll().unwrap();
+    assert_eq!((news.generation, news.entries.len()), (2, 0), "nothing of another file");
+    lab.add(&path, &record("three"));
+    assert_eq!(texts(&follower.poll().unwrap()), ["three"]);
+
+    let mut late = Follower::behind(&lab.store, &located).unwrap();
+    assert!(late.poll().unwrap().entries.is_empty(), "replaced between the listing and the start");
+    lab.add(&path, &record("four"));
+    assert_eq!(texts(&late.poll().unwrap()), ["four"]);
+}
+
+/// Fails every read behind a position while it is set.
+#[derive(Debug, Default)]
+struct FailingReads(AtomicU64);
+
+impl Hook for FailingReads {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        let from = self.0.load(Ordering::Relaxed);
+        match call {
+            Call::Read { at, .. } if from > 0 && *at >= from => {
+                Verdict::Fail(std::io::Error::other("gone for a moment"))
+            }
+            _ => Verdict::Proceed,
+        }
+    }
+}
+
+#[test]
+fn a_read_that_fails_in_between_loses_no_entry_and_repeats_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let reads = Arc::new(FailingReads::default());
+    let root = folder.path().join("home");
+    let writer = Store::open(&root).unwrap().create(NewSession::in_project("/p").with_id("a")).unwrap();
+    let dialect = by_name("boswell").unwrap();
+    let backend = FsBackend::on(Arc::new(HookedDisk::real(reads.clone())), &root);
+    let store = Store::on(dialect, Arc::new(backend), &root);
+    let mut follower = Follower::from_end(&store, "a").unwrap();
+    let drafts = (0..400).map(|number| Draft::user(format!("{number} {}", "x".repeat(2000))));
+    drafts.for_each(|draft| drop(writer.submit(draft).unwrap()));
+    writer.flush().unwrap();
+    reads.0.store(300 << 10, Ordering::Relaxed);
+    let mut seen = texts(&follower.poll().unwrap());
+    assert!(!seen.is_empty() && seen.len() < 400, "what was read before the fault: {}", seen.len());
+    follower.poll().unwrap_err();
+    reads.0.store(0, Ordering::Relaxed);
+    seen.extend(texts(&follower.poll().unwrap()));
+    let numbers: Vec<usize> = seen.iter().map(|text| text.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(numbers, (0..400).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::build(folder.path(), 11);
+    let (mut compared, mut with_parents, mut leaves) = (0, 0, 0);
+    for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
+        let store = Store::in_folder(by_name(dialect).unwrap(), home.folder(dialect).unwrap());
+        for located in store.list().unwrap().sessions {
+            let key = located.key.clone().filter(|key| !is_packed(key) && located.framing == Framing::Lines);
+            let Some(key) = key else { continue };
+            let path = store.root().join(&key);
+            let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
+            let ends: Vec<usize> =
+                bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+            let Some(cut) = ends.get(ends.len() / 2).copied().filter(|cut| *cut < bytes.len()) else { continue };
+            let session = store.read(&located, Depth::Heads).unwrap();
+            let file = RealDisk.open(&path, Open::Append).unwrap();
+            file.truncate(cut as u64).unwrap();
+            let found = Located { size: cut as u64, ..located.clone() };
+            let mut follower = Follower::behind(&store, &found).unwrap().counting_lines();
+            durable::append_all(file.as_ref(), &bytes[cut..]).unwrap();
+            let mut entries = Vec::new();
+            loop {
+                let news = follower.poll().unwrap();
+                entries.extend(news.entries);
+                if !news.more {
+                    break;
+                }
+            }
+            let log = session.log();
+            let new: Vec<_> = log.entries().filter(|(_, head)| head.at >= cut as u64).collect();
+            let ended: Vec<_> = new.iter().filter(|(_, head)| head.at + head.len < bytes.len() as u64).collect();
+            assert_eq!(entries.len(), ended.len(), "{dialect} {key}");
+            let leaf = session.leaf().ok().flatten();
+            for ((slot, head), entry) in ended.into_iter().zip(&entries) {
+                let what = format!("{dialect} {key} {}", log.label(*slot));
+                let counted = entry.line.is_some() || head.id.is_none();
+                assert_eq!(entry.label.as_deref(), Some(&*log.label(*slot)), "{what}");
+                assert!(!counted || entry.line == Some(u64::from(head.line)), "{what}: {:?}", entry.line);
+                assert_eq!(
+                    (entry.kind, &*entry.word, entry.time),
+                    (head.kind, log.word(*slot), head.instant()),
+                    "{what}"
+                );
+                assert_eq!(entry.leaf, leaf == Some(*slot), "{what}");
+                leaves += usize::from(entry.leaf);
+                if let Some(parent) = session.tree().parent(*slot) {
+                    with_parents += 1;
+                    assert_eq!(entry.parent.as_deref(), Some(&*log.label(parent)), "{what}");
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100 && with_parents > 50 && leaves > 5, "{compared} {with_parents} {leaves}");
+}
+
+fn record(text: &str) -> String {
+    format!(
+        "{{\"type\":\"message\",\"id\":\"x\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    )
 }
