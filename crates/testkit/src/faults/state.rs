@@ -57,7 +57,9 @@ impl Known {
         let mut members: Vec<String> = map
             .iter()
             .map(|(key, value)| match value {
-                serde_json::Value::Object(inner) => format!("{key}: {}", self.sorted_members(inner).replace('\n', ", ")),
+                serde_json::Value::Object(inner) => {
+                    format!("{key}: {}", self.sorted_members(inner).replace('\n', ", "))
+                }
                 other => self.normal(&format!("{key}: {other}")),
             })
             .map(|line| self.normal(&line))
