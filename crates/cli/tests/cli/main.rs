@@ -22,6 +22,8 @@ mod exclusion;
 mod export;
 mod front_stores;
 mod fronts;
+#[cfg(unix)]
+mod golden_home;
 mod help;
 mod import;
 mod import_beside;
