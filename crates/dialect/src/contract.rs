@@ -10,6 +10,7 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
+use crate::resume_decision::Probe;
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Draft, Environment, Files, FilesThen, ForkPlace, Found, Intention,
     KnownReader, Likeness, Located, LockSpec, MemoryFile, Mend, Mending, NewLog, NewSession, Operation, Orphan, Pair,
@@ -246,11 +247,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// The same for a front program that first looks into its engine's store; none where [`resume`](Dialect::resume) or
     /// the engine's own session decides. An error where starting either way could part the conversation.
-    fn resume_by(
-        &self,
-        _located: &Located,
-        _probe: &dyn Fn(&SessionLink) -> crate::myagents::resume_choice::Probe,
-    ) -> Result<Option<ResumeCommand>> {
+    fn resume_by(&self, _located: &Located, _probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
         Ok(None)
     }
 

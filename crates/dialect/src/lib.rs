@@ -23,14 +23,17 @@ mod repair;
 mod resuming;
 mod spoken;
 mod twin_calls;
+mod uuid;
 mod without;
 
 pub mod claude;
 pub mod clinvoker;
 pub mod codex;
+pub mod launch;
 pub mod myagents;
 pub mod oas;
 pub mod pi;
+pub mod resume_decision;
 pub mod unknown;
 
 pub use beside::{FilesThen, MemoryFile, SideFile, SideKind, Subagent};

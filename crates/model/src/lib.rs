@@ -38,7 +38,7 @@ pub use problem::{Problem, ProblemKind, Repair};
 pub use reference::SessionRef;
 pub use running::Running;
 pub use session::{Payloads, SessionView, Tip};
-pub use shell::{shell_option, shell_quote};
+pub use shell::{shell_literal, shell_option, shell_quote};
 pub use span::{Framing, Gap, IsRecord, Line, Lines, Piece, Span, SpanKind, Splitter};
 pub use time::Instant;
 pub use tree::Tree;

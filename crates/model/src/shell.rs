@@ -1,4 +1,4 @@
-//! Words of commands that people copy into a shell.
+//! Words of commands that a shell reads: those that people copy, and those that are stored to be run later.
 
 use crate::unseen::{is_hostile, without_hostile};
 
@@ -12,7 +12,7 @@ pub fn shell_quote(word: &str) -> String {
         return word.to_owned();
     }
     if !word.char_indices().any(|(at, c)| is_hostile(word, at, c)) {
-        return format!("'{}'", word.replace('\'', "'\\''"));
+        return shell_literal(word);
     }
     // $'…' spells a character by its bytes, so that none of them reaches the terminal as it is.
     let escaped = word.replace('\\', "\\\\").replace('\'', "\\'");
@@ -21,6 +21,13 @@ pub fn shell_quote(word: &str) -> String {
         c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
     });
     format!("$'{shown}'")
+}
+
+/// A word of a command that is stored and run later by a POSIX shell: always in single quotes, every byte as it is.
+///
+/// [`shell_quote`] cannot be used there: `$'…'` is unknown to dash, which is `sh` on many systems.
+pub fn shell_literal(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be taken for an option.
@@ -45,6 +52,8 @@ mod tests {
         assert_eq!(shell_quote("a\nb\u{61C}"), "$'a\\x0ab\\xd8\\x9c'");
         assert_eq!(shell_option("--at", "#3"), "--at '#3'");
         assert_eq!(shell_option("--at", "--help"), "--at=--help");
+        assert_eq!(shell_literal("/usr/bin/x"), "'/usr/bin/x'");
+        assert_eq!(shell_literal("it's\x1b"), "'it'\\''s\x1b'");
         assert_eq!(shell_quote("👩\u{200D}💻"), "'👩\u{200D}💻'");
     }
 }

@@ -78,7 +78,6 @@ mod follow;
 mod import;
 mod journal;
 mod keep;
-pub mod launch;
 mod lease;
 mod leftovers;
 mod links;
@@ -119,7 +118,6 @@ pub use follow::{Follower, NewEntry, News};
 pub use import::{ImportLimits, Imported, LeftBehind};
 pub use journal::{DamagedLine, LineChange};
 pub use keep::{KeepRun, KeepWhich, is_secret};
-pub use launch::Launch;
 pub use lease::Wait;
 pub use leftovers::{Leftovers, StaleLock};
 pub use links::{Conversation, Drift, Elsewhere, LinkTable, Ties, drift};
@@ -140,6 +138,7 @@ pub use switch::{Cursor, Switched};
 pub use vault::{Expired, Keeping, Kept, KeptFile, Purged, Reason, Retention, Vault, VaultRecord};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
+pub use boswell_dialect::launch::{self, Launch};
 pub use boswell_dialect::{Answer, Body, Chance, Draft, NewSession, Parent, Part, Visible};
 
 pub use boswell_dialect as dialect;

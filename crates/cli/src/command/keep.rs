@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_dialect::claude::settings;
 use boswell_dialect::{Plan, Precondition, Seen, Step};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
+use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_literal, shell_quote};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait, unlisted};
 use clap::{Args, Subcommand};
@@ -243,10 +243,12 @@ fn write(machine: &Machine, store: &Store, before: Option<&[u8]>, after: &[u8], 
 
 /// The words that keep this store, for a shell.
 fn command(machine: &Machine, store: &Store) -> Result<String> {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-    let mut words = vec![quoted(&program()?.display().to_string())];
-    words.extend(["--home".to_owned(), quoted(&machine.home()?.display().to_string())]);
-    words.extend(["--store".to_owned(), quoted(&format!("{}={}", store.dialect().name(), store.root().display()))]);
+    let mut words = vec![shell_literal(&program()?.display().to_string())];
+    words.extend(["--home".to_owned(), shell_literal(&machine.home()?.display().to_string())]);
+    words.extend([
+        "--store".to_owned(),
+        shell_literal(&format!("{}={}", store.dialect().name(), store.root().display())),
+    ]);
     words.extend(["keep", "run", "--quiet"].map(str::to_owned));
     Ok(words.join(" "))
 }

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::myagents::resume_choice::Probe;
+use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
+use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
 use boswell_store::{Conversation, Resolved, Selector, Side, Store};
 use clap::Args;
 
@@ -153,7 +153,7 @@ fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
         Ok(other) if other.located.size > 0 => (Probe::Found, environment_of(machine, &other.store, &other.located)),
         Ok(_) => (Probe::Absent, StoreEnvironment::new()),
         Err(error) if error.is_not_found() => (Probe::Absent, StoreEnvironment::new()),
-        Err(_) => (Probe::Failed, StoreEnvironment::new()),
+        Err(error) => (Probe::Failed(Problem::unreadable(&error).detail), StoreEnvironment::new()),
     }
 }
 

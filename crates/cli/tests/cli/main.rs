@@ -28,6 +28,8 @@ mod find_search;
 mod find_stats;
 mod front_stores;
 mod fronts;
+#[cfg(unix)]
+mod golden_home;
 mod help;
 mod import;
 mod import_beside;

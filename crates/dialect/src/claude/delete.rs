@@ -6,6 +6,7 @@ use boswell_model::json::Raw;
 use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
+use crate::uuid::is_uuid;
 use crate::{Asked, FileInfo, FileKind, Files, Plan, Planned, Step, without};
 
 /// Folders in which the client keeps something under the id of a session.
@@ -18,7 +19,7 @@ pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let mut folders = vec![side_folder(key)];
     let mut alone = vec![key.to_owned()];
     alone.extend(there(files, &format!("{}.meta.json", side_folder(key)))?);
-    if asked.located.hidden != Some("subagent") && discover::is_uuid(&asked.located.id) {
+    if asked.located.hidden != Some("subagent") && is_uuid(&asked.located.id) {
         folders.extend(FOLDERS.iter().map(|folder| format!("{folder}/{}", asked.located.id)));
         let begins = format!("{}-agent-", asked.located.id);
         let todos = files.list("todos")?.into_iter().filter(|info| info.is_file() && info.name().starts_with(&begins));

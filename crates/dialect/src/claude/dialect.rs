@@ -15,6 +15,7 @@ use super::{
     native_index, orphans, plan, recognise, refused, render, repair, resume, settings, side_files, spoken, stand,
     subagents, tip, title_window, view,
 };
+use crate::uuid::is_uuid;
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
     Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample,
@@ -76,11 +77,11 @@ impl Dialect for Claude {
     }
 
     fn id_is_valid(&self, id: &str) -> bool {
-        discover::is_uuid(id)
+        is_uuid(id)
     }
 
     fn is_usable(&self, located: &Located) -> bool {
-        discover::is_uuid(&located.id) || discover::is_agent_id(&located.id)
+        is_uuid(&located.id) || discover::is_agent_id(&located.id)
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {

@@ -3,6 +3,7 @@
 use boswell_model::{Framing, Problem, Result};
 
 use super::sessions_index;
+use crate::uuid::is_uuid;
 use crate::{FileInfo, FileKind, Files, Found, Located};
 
 /// The folders that hold sessions, one for each project, by key.
@@ -108,15 +109,6 @@ fn is_agent(info: &FileInfo) -> bool {
 pub(super) fn is_agent_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     text.strip_prefix("agent-").is_some_and(|id| !id.is_empty() && id.bytes().all(is_plain))
-}
-
-/// Whether a text is a UUID of any version, in either case.
-pub(super) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 #[cfg(test)]

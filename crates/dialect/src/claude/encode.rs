@@ -8,6 +8,7 @@ use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
+use crate::uuid::is_uuid;
 use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, Within, one_object, unsupported};
 
 /// The version whose lines we write where a session names none.
@@ -209,7 +210,7 @@ pub(super) fn can_append(facts: &Facts) -> Result<()> {
 ///
 /// The client keeps the folder on lines of the conversation, of which there is none yet: it stands on the first line.
 pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLog> {
-    if !super::discover::is_uuid(id) {
+    if !is_uuid(id) {
         return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
             .because("Claude Code knows its sessions by UUIDs")
             .hinting("leave --id out to have one made"));

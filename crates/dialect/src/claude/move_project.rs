@@ -7,8 +7,8 @@
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::discover::is_uuid;
 use super::project_key;
+use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Plan, Planned, Precondition, Step};
 
 /// How much is read at either end of a log to learn where its session was held.

@@ -9,6 +9,7 @@ use boswell_model::json::{Json, Kind, Raw, set_member};
 use boswell_model::{Error, Framing, Lines, Problem, Result};
 
 use super::{Claude, discover};
+use crate::uuid::is_uuid;
 use crate::{Depth, Dialect, FileInfo, Files, Located, Plan, Planned, Reader, Step};
 
 const NAME: &str = "sessions-index.json";
@@ -69,7 +70,7 @@ fn step(
 }
 
 fn is_log(info: &FileInfo) -> bool {
-    info.is_file() && info.size > 0 && info.stem(".jsonl").is_some_and(discover::is_uuid)
+    info.is_file() && info.size > 0 && info.stem(".jsonl").is_some_and(is_uuid)
 }
 
 fn corrected(

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use boswell_model::Result;
 
-use super::discover::{is_uuid, projects};
+use super::discover::projects;
+use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Located, Orphan};
 
 /// Folders of the configuration that hold something under the id of a session, and what that is.

@@ -3,6 +3,7 @@
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::{delete, discover, fork, metadata, stand};
+use crate::uuid::is_uuid;
 use crate::{Asked, Files, Intention, Located, Operation, Planned, unsupported};
 
 /// Whether there is a plan for an operation. Entries are appended by a writer.
@@ -49,7 +50,7 @@ pub(super) fn whole_session(located: &Located, what: &str) -> Result<()> {
 
 /// Checks that an id is one the client accepts and that no session of any project has it.
 pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
-    if !discover::is_uuid(id) {
+    if !is_uuid(id) {
         return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
             .because("Claude Code knows its sessions by UUIDs")
             .hinting("leave --id out to have one made"));

@@ -2,13 +2,14 @@
 
 use boswell_model::json::{Kind, Object, Raw};
 
-use super::{discover, head};
+use super::head;
+use crate::uuid::is_uuid;
 use crate::{Likeness, Sample};
 
 /// How much the first records of a file look like lines of the client.
 pub(super) fn recognises(sample: &Sample<'_>) -> Likeness {
     let stem = sample.name.strip_suffix(".jsonl").unwrap_or(sample.name);
-    let is_named = discover::is_uuid(stem) || stem.starts_with("agent-");
+    let is_named = is_uuid(stem) || stem.starts_with("agent-");
     // One such line decides for the whole file: its bookkeeping lines look like ours.
     if sample.records.iter().any(is_qwen) {
         return Likeness::No;

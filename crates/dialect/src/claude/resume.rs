@@ -2,6 +2,7 @@
 
 use boswell_model::Facts;
 
+use crate::uuid::is_uuid;
 use crate::{Located, Permissions, ResumeCommand};
 
 /// How each version is told to resume: from that version on, the words before the id.
@@ -15,7 +16,7 @@ const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 /// What the session says reaches the command line only as a checked id and as one of the words above. A session that ran
 /// without permission checks does not do so again unasked: the client is told to ask, whatever it finds in the log.
 pub(super) fn resume(facts: &Facts, located: &Located, permissions: Permissions) -> Option<ResumeCommand> {
-    if located.hidden.is_some() || !super::discover::is_uuid(&located.id) {
+    if located.hidden.is_some() || !is_uuid(&located.id) {
         return None;
     }
     let (_, words) = RESUME_COMMANDS.last()?;

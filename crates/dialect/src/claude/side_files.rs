@@ -4,6 +4,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Facts, Result};
 
 use super::discover;
+use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Located, MemoryFile, SideFile, SideKind};
 
 /// Title and archive files are a few words long.
@@ -43,7 +44,7 @@ pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>
     let Some(folder) = folder(located) else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     walk(files, &folder, &mut |info| out.push(side_file(info, kind(&folder, info))))?;
-    if located.owner.is_none() && discover::is_uuid(&located.id) {
+    if located.owner.is_none() && is_uuid(&located.id) {
         let backups = format!("file-history/{}", located.id);
         walk(files, &backups, &mut |info| out.push(side_file(info, SideKind::Checkpoint)))?;
         walk(files, &format!("tasks/{}", located.id), &mut |info| {

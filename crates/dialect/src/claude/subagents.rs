@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Framing, Result, SessionView};
 
-use super::discover;
 use super::pairing::results_of;
+use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Located, Subagent};
 
 const LIMIT: u64 = 1 << 20;
@@ -74,9 +74,6 @@ pub(super) fn spilled(located: &Located, object: &Object<'_>) -> Option<String> 
     let name = path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty() && !name.starts_with('.'))?;
     let owner = located.key.as_deref()?.strip_suffix(".jsonl")?;
     // A subagent spills into the folder of the session that it works for.
-    let owner = owner
-        .split("/subagents/")
-        .next()
-        .filter(|folder| discover::is_uuid(folder.rsplit('/').next().unwrap_or("")))?;
+    let owner = owner.split("/subagents/").next().filter(|folder| is_uuid(folder.rsplit('/').next().unwrap_or("")))?;
     Some(format!("{owner}/tool-results/{name}"))
 }

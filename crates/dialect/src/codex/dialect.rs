@@ -7,6 +7,7 @@ use boswell_model::{
     Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot, Tip, View,
 };
 
+use crate::uuid::is_uuid;
 use crate::{
     Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located, Operation, Planned,
     ResumeCommand, Sample, Support, tool_paths, unsupported,
@@ -54,7 +55,7 @@ impl Dialect for Codex {
     }
 
     fn id_is_valid(&self, id: &str) -> bool {
-        layout::is_uuid(id)
+        is_uuid(id)
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use boswell_model::json::Raw;
 use boswell_model::{Framing, Result};
 
+use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Found, Located};
 
 /// Folder of sessions that were put away.
@@ -83,15 +84,6 @@ pub(super) fn framing(key: &str) -> Framing {
 fn id_of(stem: &str) -> &str {
     let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
     tail.filter(|tail| is_uuid(tail)).unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
-}
-
-/// Whether Codex would take `id` for one of its own.
-pub(super) fn is_uuid(id: &str) -> bool {
-    id.len() == 36
-        && id.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 /// Whether the log lies among those that were put away.

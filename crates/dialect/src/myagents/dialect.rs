@@ -8,6 +8,7 @@ use boswell_model::{
     SessionView, Settings, Slot, Tip, View,
 };
 
+use crate::resume_decision::Probe;
 use crate::{
     Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
     Operation, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
@@ -15,7 +16,6 @@ use crate::{
 
 use super::content::Content;
 use super::intent::{Engine, Intent, Recovery};
-use super::resume_choice::Probe;
 use super::row::{PENDING, Row};
 use super::stats::Stats;
 use super::{id, index, index_file, layout, leftovers, message, plan, resume};

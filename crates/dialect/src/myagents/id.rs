@@ -7,15 +7,6 @@ pub fn is_valid(id: &str) -> bool {
     (1..100).contains(&id.len()) && !id.starts_with('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// Whether `id` is a UUID in its usual form: the engine resumes nothing else.
-pub fn is_uuid(id: &str) -> bool {
-    id.len() == 36
-        && id.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
 /// The name of the lock folder that guards a session's transcript.
 pub fn lock_folder(id: &str) -> String {
     let safe: String = id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
@@ -46,13 +37,6 @@ mod tests {
             assert!(!is_valid(id), "{id}");
         }
         assert!(!is_valid(&"x".repeat(100)));
-    }
-
-    #[test]
-    fn only_a_bare_uuid_is_one() {
-        assert!(is_uuid("7924d439-b04f-4c1c-9a52-08f5c0a0f001"));
-        assert!(!is_uuid("cron-im-7924d439-b04f-4c1c-9a52-08f5c0a0f001"));
-        assert!(!is_uuid("7924d439xb04f-4c1c-9a52-08f5c0a0f001"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Three eras share one skeleton (`sessions.json`, `sessions/<id>.jsonl`, `attachments/<id>/`), and the newest is a
 //! superset of the others. The engine keeps a transcript of its own in Claude's or Codex's store: see
 //! [`links`](crate::Dialect::links). Next to what reading needs, this folder holds the rules that a writer must follow,
-//! each as a pure function: [`id`], [`title`], [`preview`], [`visibility`], [`resume_choice`], [`intent`], [`owner`].
+//! each as a pure function: [`id`], [`title`], [`preview`], [`visibility`], [`intent`], [`owner`].
 
 mod attachment;
 mod content;
@@ -25,7 +25,6 @@ pub mod id;
 pub mod intent;
 pub mod owner;
 pub mod preview;
-pub mod resume_choice;
 pub mod title;
 pub mod visibility;
 

@@ -1,11 +1,14 @@
-//! The engine's command that takes a session up again, as the newest version of the app would decide it.
+//! The engine's command that resumes a session, as the newest version of the app would decide it.
 
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Result, SessionRef};
 
+use crate::resume_decision::{Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide};
 use crate::{LinkKind, Located, ResumeCommand, SessionLink};
 
-use super::resume_choice::{Choice, Identity, Probe, Refusal, Situation, by_probe};
 use super::row::{PENDING, Row};
+
+/// What a row calls the engine that is Claude's SDK.
+const BUILTIN: &str = "builtin";
 
 /// The command for a session of the built-in engine; none for one of another engine, which has its own.
 ///
@@ -14,42 +17,33 @@ pub(super) fn resume(located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -
     let Some(row) = located.row.as_deref().and_then(Row::parse) else { return Ok(None) };
     let text = |key: &str| row.0.get(key).and_then(|v| v.text()).filter(|text| !text.is_empty());
     let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
-    let identity = Identity {
+    let facts = ResumeFacts {
         id: &located.id,
-        sdk: sdk.as_deref(),
+        sdk_id: sdk.as_deref(),
         unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
-        runtime: Some(&runtime),
-        has_intent: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
+        // The app writes the SDK's id into the row before there is a transcript, so a row proves nothing; a prepared
+        // row is only hidden.
+        registered: false,
+        prepared: false,
+        other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),
+        unfinished_rewind: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
     };
-    let found = identity.sdk_session().map_or(Probe::Absent, |session| {
+    let found = facts.sdk_session().map_or(Probe::Absent, |session| {
         probe(&SessionLink { kind: LinkKind::Transcript, dialect: "claude", id: session.to_owned() })
     });
-    let words: Vec<String> = match by_probe(identity, Situation::History, found) {
-        Choice::Resume { session, .. } => vec!["--resume".to_owned(), session],
-        Choice::Create { session } => vec!["--session-id".to_owned(), session],
-        Choice::CreateNew => Vec::new(),
-        Choice::Refuse(Refusal::OtherEngine) => return Ok(None),
-        Choice::Refuse(refusal) => return Err(refused(&located.id, refusal)),
+    let words: Vec<String> = match decide(&facts, &ResumeReason::History, &found) {
+        Ok(ResumeDecision::Start(launch)) => launch.argv()?,
+        Ok(ResumeDecision::StartUnderNewId) => Vec::new(),
+        Err(ResumeRefusal::OtherEngine(_)) => return Ok(None),
+        Err(refusal) => return Err(refusal.to_error(&SessionRef::new("myagents", &located.id))),
     };
     let argv = std::iter::once("claude".to_owned()).chain(words).collect();
     Ok(Some(ResumeCommand { argv, cwd: text("agentDir").map(std::borrow::Cow::into_owned) }))
 }
 
-fn refused(id: &str, refusal: Refusal) -> Error {
-    let error = Error::new(ErrorKind::Conflict, format!("session {id} cannot be resumed now"));
-    match refusal {
-        Refusal::PendingRewind => error
-            .because("a rewind was begun and not finished")
-            .hinting(format!("see how far it came with `boswell check myagents:{id}`; the next change settles it")),
-        Refusal::ProbeFailed | Refusal::OtherEngine => error
-            .because("nobody can say whether the engine knows it, and to begin it anew would part the conversation")
-            .hinting("make Claude's store readable and try again"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use boswell_model::Framing;
+    use boswell_model::{ErrorKind, Framing};
 
     use super::*;
 
@@ -68,7 +62,7 @@ mod tests {
             hidden: None,
             owner: None,
         };
-        Ok(resume(&located, &|_| probe)?.map(|command| command.argv.join(" ")))
+        Ok(resume(&located, &|_| probe.clone())?.map(|command| command.argv.join(" ")))
     }
 
     fn said(id: &str, more: &str, probe: Probe) -> String {
@@ -93,7 +87,8 @@ mod tests {
     fn a_rewind_under_way_and_a_failed_look_stop_it_and_other_engines_have_their_own_command() {
         let pending = r#","unifiedSession":true,"pendingConversationMutation":{}"#;
         assert_eq!(words(OWN, pending, Probe::Found).unwrap_err().kind(), ErrorKind::Conflict);
-        assert!(words(OWN, r#","unifiedSession":true"#, Probe::Failed).is_err());
+        let failed = words(OWN, r#","unifiedSession":true"#, Probe::Failed("permission denied".to_owned()));
+        assert!(failed.unwrap_err().reason().unwrap().contains("permission denied"));
         assert_eq!(words(OWN, r#","runtime":"codex""#, Probe::Found).unwrap(), None);
     }
 }

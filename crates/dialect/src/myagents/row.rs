@@ -3,7 +3,8 @@
 use boswell_model::json::Raw;
 use boswell_model::{Facts, Instant, Settings, Usage};
 
-use super::resume_choice::Identity;
+use crate::resume_decision::ResumeFacts;
+
 use super::title;
 
 /// Member that may hold credentials in clear text. It never leaves the index.
@@ -40,8 +41,8 @@ impl<'a> Row<'a> {
     fn sdk_session(&self) -> Option<String> {
         let (id, sdk) = (self.text("id")?, self.text("sdkSessionId"));
         let unified = self.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true);
-        let identity = Identity { id: &id, sdk: sdk.as_deref(), unified, ..Identity::default() };
-        identity.sdk_session().map(Into::into)
+        let facts = ResumeFacts { id: &id, sdk_id: sdk.as_deref(), unified, ..ResumeFacts::default() };
+        facts.sdk_session().map(Into::into)
     }
 
     /// Everything the row says about the session.

@@ -9,6 +9,7 @@ use boswell_model::{
     Settings, Slot, Tip, View,
 };
 
+use crate::uuid::is_uuid;
 use crate::{
     Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, Operation, Planned, Sample,
     StoreIntention, Support,
@@ -57,11 +58,11 @@ impl Dialect for OpenAgentSdk {
     }
 
     fn id_is_valid(&self, id: &str) -> bool {
-        layout::is_uuid(id)
+        is_uuid(id)
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {
-        let named = sample.name.strip_suffix(".jsonl").is_some_and(layout::is_uuid);
+        let named = sample.name.strip_suffix(".jsonl").is_some_and(is_uuid);
         let at_home = sample.folders.iter().take(3).any(|folder| folder == ".open-agent");
         match sample.records.first() {
             Some(first) if header::is_header(first) => Likeness::Certain,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
+use crate::uuid::is_uuid;
 use crate::{Files, Found, Located};
 
 use super::index;
@@ -62,13 +63,4 @@ fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()>
     }
     index::compare(files, folder, &sessions, &mut found.problems);
     Ok(())
-}
-
-/// Whether `id` is a UUID of any version, in either case.
-pub(crate) fn is_uuid(id: &str) -> bool {
-    id.len() == 36
-        && id.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }

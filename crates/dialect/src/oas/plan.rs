@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryKind, Error, ErrorKind, Flags, Instant, Result, Slot, Tip};
 
+use crate::uuid::is_uuid;
 use crate::{
     Asked, Chance, Draft, Files, Intention, Modified, NewSession, Parent, Plan, Planned, Precondition, Step,
     StoreIntention, unsupported,
@@ -275,7 +276,7 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Pl
 
 fn settled_id(asked: Option<&str>, chance: &dyn Chance) -> Result<String> {
     let id = asked.map_or_else(|| chance.uuid_v4(), str::to_owned);
-    if layout::is_uuid(&id) {
+    if is_uuid(&id) {
         return Ok(id);
     }
     Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use boswell_dialect::by_name;
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 
 use crate::Store;
 use crate::backend::FsBackend;
@@ -85,11 +85,10 @@ fn undone_before(id: &str) -> Error {
 /// The command that moves a project back, as the title of the operation names its folders.
 fn moving_back(title: &str) -> String {
     let folders = title.strip_prefix("move boswell's memory of ").or_else(|| title.strip_prefix("move "));
-    let quote = |path: &str| format!("'{}'", path.replace('\'', "'\\''"));
     match folders.and_then(|folders| folders.split_once(" to ")) {
         // A folder whose name holds ` to ` could be cut in the wrong place.
         Some((from, to)) if !to.contains(" to ") => {
-            format!("boswell move {} {} --apply", quote(to), quote(from))
+            format!("boswell move {} {} --apply", shell_quote(to), shell_quote(from))
         }
         _ => "boswell move NEW OLD --apply".to_owned(),
     }
@@ -408,5 +407,20 @@ impl<'a> Undoing<'a> {
             stats.insert(key.clone(), file.stat().map_err(fault)?);
         }
         Ok(stats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_moves_a_project_back_can_be_copied_whatever_its_folders_are_called() {
+        assert_eq!(moving_back("move /w/a to /w/b"), "boswell move /w/b /w/a --apply");
+        assert_eq!(moving_back("move /w/it's to /w/b c"), r"boswell move '/w/b c' '/w/it'\''s' --apply");
+        assert_eq!(moving_back("move boswell's memory of /w/a to /w/b"), "boswell move /w/b /w/a --apply");
+        // A terminal would hide this character, so it is spelled out.
+        assert_eq!(moving_back("move /w/\u{202e}a to /w/b"), r"boswell move /w/b $'/w/\xe2\x80\xaea' --apply");
+        assert_eq!(moving_back("move /w/a to z to /w/b"), "boswell move NEW OLD --apply");
     }
 }

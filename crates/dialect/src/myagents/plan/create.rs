@@ -3,6 +3,7 @@
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 
+use crate::uuid::is_uuid;
 use crate::{Chance, Files, NewSession, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
@@ -23,7 +24,7 @@ pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> 
         .with("createdAt", now.to_rfc3339())
         .with("lastActiveAt", now.to_rfc3339())
         // The engine takes no other ids than these; a session under another one gets a second id when it is first asked.
-        .with_some("unifiedSession", id::is_uuid(&session).then_some(true))
+        .with_some("unifiedSession", is_uuid(&session).then_some(true))
         .with_some("titleSource", named.as_ref().map(|_| "user"))
         .with("runtime", "builtin");
     index.put(&session, RowEdit::of(&row));

@@ -1,17 +1,17 @@
-//! How an agent is started on a session: anew, taking it up again, or on a copy of it.
+//! How an agent is started on a session: a new one, an existing one, or a copy of one.
 //!
-//! Agents take either the id of a session to make or the id of one to take up, never both, except for a copy. Here the
-//! two cannot be said together: a [`Launch`] is one of three things, and [`resume_decision`] says which from what is
-//! known. Nothing is started here; the words for a command line and the options for an SDK are data.
+//! Agents take either the id of a session to create or the id of one to resume, never both, except for a copy. A
+//! [`Launch`] is one of the three, so the two cannot be combined by mistake; [`resume_decision`](crate::resume_decision)
+//! chooses. Nothing is started here: the words for a command line and the options for an SDK are data.
 
 mod confirm;
-mod decision;
 mod id;
 
 use boswell_model::{Error, ErrorKind, Result};
 
+use crate::uuid::is_uuid;
+
 pub use confirm::{Confirmation, Confirmed};
-pub use decision::{SessionFacts, Transcript, Use, resume_decision};
 pub use id::{EntryId, SessionId};
 
 /// A way to start an agent on a session.
@@ -113,7 +113,7 @@ impl Launch {
 }
 
 fn uuid(text: &str) -> Result<String> {
-    if id::is_uuid(text) {
+    if is_uuid(text) {
         return Ok(text.to_owned());
     }
     Err(Error::new(ErrorKind::Unsupported, format!("claude cannot be started on `{text}`"))

@@ -61,15 +61,6 @@ fn checked(text: &str, what: &str) -> Result<()> {
         .hinting("use an id as `boswell list` shows it"))
 }
 
-/// Whether a text is a UUID in its usual form.
-pub(super) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,12 +79,5 @@ mod tests {
             assert_eq!(SessionId::parse(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
             assert!(EntryId::parse(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn uuids_are_told_from_other_ids() {
-        assert!(is_uuid("7924D439-b04f-4c1e-9d3b-2f6a1c8e5d70"));
-        assert!(!is_uuid("7924d439-b04f-4c1e-9d3b-2f6a1c8e5d7g"));
-        assert!(!is_uuid("7924d439b04f4c1e9d3b2f6a1c8e5d70"));
     }
 }

@@ -1,0 +1,359 @@
+//! Whether a session of a front program is resumed or created: the one place that decides it.
+//!
+//! A front program such as MyAgents has an id of its own for a session and runs Claude's SDK below it. The SDK takes
+//! `sessionId` (create a session under this id) or `resume` (continue one), never both. The wrong choice costs the user
+//! the model's memory of the conversation, or fails with "already in use".
+//!
+//! What the front program recorded does not prove that the SDK has a transcript, so the transcript decides: where there
+//! is one, creating the session would fail; where there is none, resuming it would. Where it could not be looked for,
+//! either could split the conversation in two, so the session is not started.
+
+use boswell_model::{Error, ErrorKind, SessionRef};
+
+use crate::launch::{EntryId, Launch, SessionId};
+use crate::uuid::is_uuid;
+
+/// What a front program recorded of a session that is to be started.
+///
+/// Ids are as they were recorded, of any era and shape. Only a UUID ever gets into a [`Launch`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResumeFacts<'a> {
+    /// The id that the front program gave it.
+    pub id: &'a str,
+    /// The id that the SDK reported, once it has.
+    pub sdk_id: Option<&'a str>,
+    /// Whether the SDK was asked to use the front program's id.
+    pub unified: bool,
+    /// Whether the SDK is known to have stored the session: from then on it can only be resumed.
+    pub registered: bool,
+    /// Whether it was only prepared: no turn of it was ever sent.
+    pub prepared: bool,
+    /// The engine that has the conversation, if it is not Claude's SDK.
+    pub other_engine: Option<&'a str>,
+    /// Whether a rewind was begun and not finished.
+    pub unfinished_rewind: bool,
+}
+
+/// Why a session is started (seed 001 names these four).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeReason {
+    /// The user opened it from the history.
+    History,
+    /// The user went back to this entry; what follows it is left behind.
+    Rewind(EntryId),
+    /// The process that ran it died.
+    Crash,
+    /// Its settings changed, so its process was stopped and is started again.
+    ConfigChange,
+}
+
+/// What was found where the SDK keeps the transcript of [`ResumeFacts::sdk_session`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Probe {
+    /// A transcript with at least one record.
+    Found,
+    /// None, or an empty one.
+    Absent,
+    /// It could not be looked for, for this reason.
+    Failed(String),
+}
+
+/// How a session is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeDecision {
+    /// In this way.
+    Start(Launch),
+    /// As a new session under an id that is not used yet: the SDK never had it, and would not take the id that it has.
+    StartUnderNewId,
+}
+
+/// Why a session is not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResumeRefusal {
+    /// A rewind has to be finished or taken back first.
+    UnfinishedRewind,
+    /// The conversation is with this engine.
+    OtherEngine(String),
+    /// Whether the SDK has a transcript could not be found out, for this reason.
+    ProbeFailed(String),
+    /// The SDK had stored the session, and its transcript is gone.
+    TranscriptGone,
+    /// There is no transcript that could hold the entry to go back to.
+    NothingToRewind(EntryId),
+}
+
+impl<'a> ResumeFacts<'a> {
+    /// The id under which the SDK has the session, or would: the one that it reported, else the shared one.
+    pub fn sdk_session(&self) -> Option<&'a str> {
+        self.sdk_id.or_else(|| self.unified.then_some(self.id))
+    }
+}
+
+/// Decides how a session is started. `probe` is what was found for [`ResumeFacts::sdk_session`].
+pub fn decide(facts: &ResumeFacts<'_>, reason: &ResumeReason, probe: &Probe) -> Result<ResumeDecision, ResumeRefusal> {
+    if facts.unfinished_rewind {
+        return Err(ResumeRefusal::UnfinishedRewind);
+    }
+    if let Some(engine) = facts.other_engine {
+        return Err(ResumeRefusal::OtherEngine(engine.to_owned()));
+    }
+    // Ids such as `cron-im-<uuid>` are the front program's alone: the SDK refuses them, so it has no transcript of them.
+    let known = facts.sdk_session().filter(|id| is_uuid(id)).and_then(|id| SessionId::parse(id).ok());
+    match (known, probe) {
+        (Some(_), Probe::Failed(why)) => Err(ResumeRefusal::ProbeFailed(why.clone())),
+        (Some(id), Probe::Found) => {
+            let at = if let ResumeReason::Rewind(entry) = reason { Some(entry.clone()) } else { None };
+            Ok(ResumeDecision::Start(Launch::Resume { id, at }))
+        }
+        (known, _) => without_transcript(facts, reason, known),
+    }
+}
+
+fn without_transcript(
+    facts: &ResumeFacts<'_>,
+    reason: &ResumeReason,
+    known: Option<SessionId>,
+) -> Result<ResumeDecision, ResumeRefusal> {
+    if let ResumeReason::Rewind(entry) = reason {
+        return Err(ResumeRefusal::NothingToRewind(entry.clone()));
+    }
+    // A process that only warmed up registers the session, and writes its transcript with the first turn.
+    if facts.registered && !facts.prepared {
+        return Err(ResumeRefusal::TranscriptGone);
+    }
+    Ok(known.map_or(ResumeDecision::StartUnderNewId, |id| ResumeDecision::Start(Launch::New { id })))
+}
+
+impl ResumeDecision {
+    /// The launch; `unused` is the id of a session that has none that the SDK would take.
+    pub fn or_new(self, unused: SessionId) -> Launch {
+        match self {
+            ResumeDecision::Start(launch) => launch,
+            ResumeDecision::StartUnderNewId => Launch::New { id: unused },
+        }
+    }
+}
+
+impl ResumeRefusal {
+    /// The refusal as an error about this session.
+    pub fn to_error(&self, session: &SessionRef) -> Error {
+        let id = &session.id;
+        match self {
+            ResumeRefusal::UnfinishedRewind => {
+                Error::new(ErrorKind::Conflict, format!("session {id} cannot be resumed now"))
+                    .because("a rewind was begun and not finished")
+                    .hinting(format!(
+                        "see how far it came with `boswell check {}`; the next change settles it",
+                        session.to_argument()
+                    ))
+            }
+            ResumeRefusal::OtherEngine(engine) => {
+                Error::new(ErrorKind::Unsupported, format!("session {id} cannot be resumed with Claude"))
+                    .because(format!("its conversation is with the engine `{}`", engine.escape_debug()))
+                    .hinting("resume it with that engine")
+            }
+            ResumeRefusal::ProbeFailed(why) => {
+                Error::new(ErrorKind::Unavailable, format!("session {id} cannot be resumed now"))
+                    .because(format!(
+                        "its transcript could not be looked for, and creating it again could split it: {why}"
+                    ))
+                    .hinting("make Claude's store readable and try again")
+            }
+            ResumeRefusal::TranscriptGone => {
+                Error::new(ErrorKind::NotFound, format!("transcript of session {id} is gone"))
+                    .because("the SDK had stored it, so creating it again would lose what was said")
+                    .hinting("get the transcript back with `boswell restore`, or start a new session")
+            }
+            ResumeRefusal::NothingToRewind(entry) => {
+                Error::new(ErrorKind::NotFound, format!("session {id} cannot go back to {entry}"))
+                    .because("it has no transcript that holds the entry")
+                    .hinting("start it without going back")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "7924d439-b04f-4c1c-9a52-08f5c0a0f001";
+    const SDK: &str = "213793e6-5bf8-4c1c-9a52-08f5c0a0f002";
+    const OLD: &str = "session-1738800000-abc123";
+
+    const NEVER_ASKED: ResumeFacts<'_> = ResumeFacts {
+        id: OWN,
+        sdk_id: None,
+        unified: true,
+        registered: false,
+        prepared: false,
+        other_engine: None,
+        unfinished_rewind: false,
+    };
+    const UNIFIED: ResumeFacts<'_> = ResumeFacts { sdk_id: Some(OWN), ..NEVER_ASKED };
+    const TWO_IDS: ResumeFacts<'_> = ResumeFacts { id: OLD, sdk_id: Some(SDK), unified: false, ..NEVER_ASKED };
+    const NEVER_ASKED_OLD: ResumeFacts<'_> = ResumeFacts { id: OLD, unified: false, ..NEVER_ASKED };
+
+    fn id(text: &str) -> SessionId {
+        SessionId::parse(text).unwrap()
+    }
+
+    fn entry() -> EntryId {
+        EntryId::parse("m1").unwrap()
+    }
+
+    fn resume(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
+        Ok(ResumeDecision::Start(Launch::Resume { id: id(text), at: None }))
+    }
+
+    fn rewind(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
+        Ok(ResumeDecision::Start(Launch::Resume { id: id(text), at: Some(entry()) }))
+    }
+
+    fn create(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
+        Ok(ResumeDecision::Start(Launch::New { id: id(text) }))
+    }
+
+    fn failed() -> Probe {
+        Probe::Failed("permission denied".to_owned())
+    }
+
+    fn other_than_rewind() -> [ResumeReason; 3] {
+        [ResumeReason::History, ResumeReason::Crash, ResumeReason::ConfigChange]
+    }
+
+    fn reasons() -> impl Iterator<Item = ResumeReason> {
+        other_than_rewind().into_iter().chain([ResumeReason::Rewind(entry())])
+    }
+
+    #[test]
+    fn unified_session_is_taken_up_under_its_own_id_for_all_four_uses() {
+        for reason in other_than_rewind() {
+            assert_eq!(decide(&UNIFIED, &reason, &Probe::Found), resume(OWN));
+        }
+        assert_eq!(decide(&UNIFIED, &ResumeReason::Rewind(entry()), &Probe::Found), rewind(OWN));
+    }
+
+    #[test]
+    fn session_of_two_ids_is_taken_up_under_the_one_that_the_sdk_knows() {
+        for reason in other_than_rewind() {
+            assert_eq!(decide(&TWO_IDS, &reason, &Probe::Found), resume(SDK));
+        }
+        assert_eq!(decide(&TWO_IDS, &ResumeReason::Rewind(entry()), &Probe::Found), rewind(SDK));
+    }
+
+    #[test]
+    fn seed_table_of_the_history_has_three_rows() {
+        // The seed trusts what was recorded; here the transcript that the record promises is found as well.
+        assert_eq!(decide(&UNIFIED, &ResumeReason::History, &Probe::Found), resume(OWN));
+        assert_eq!(decide(&TWO_IDS, &ResumeReason::History, &Probe::Found), resume(SDK));
+        assert_eq!(decide(&NEVER_ASKED, &ResumeReason::History, &Probe::Absent), create(OWN));
+        let never_unified = decide(&NEVER_ASKED_OLD, &ResumeReason::History, &Probe::Absent);
+        assert_eq!(never_unified, Ok(ResumeDecision::StartUnderNewId), "the SDK would not take its id");
+    }
+
+    #[test]
+    fn session_that_was_never_asked_anything_is_made_under_its_own_id() {
+        for reason in other_than_rewind() {
+            assert_eq!(decide(&NEVER_ASKED, &reason, &Probe::Absent), create(OWN));
+        }
+    }
+
+    #[test]
+    fn session_whose_id_the_sdk_would_not_take_is_made_under_a_new_one_whatever_was_found() {
+        let cron = ResumeFacts { id: "cron-im-x", sdk_id: Some("cron-im-x"), ..UNIFIED };
+        let option = ResumeFacts { sdk_id: Some("--dangerously-skip-permissions"), ..UNIFIED };
+        for facts in [NEVER_ASKED_OLD, cron, option] {
+            for probe in [Probe::Found, Probe::Absent, failed()] {
+                let decision = decide(&facts, &ResumeReason::History, &probe).unwrap();
+                assert_eq!(decision, ResumeDecision::StartUnderNewId, "{facts:?}");
+                assert_eq!(decision.or_new(id(SDK)), Launch::New { id: id(SDK) });
+            }
+        }
+        assert_eq!(decide(&UNIFIED, &ResumeReason::Crash, &Probe::Found).unwrap().or_new(id(SDK)).id(), &id(OWN));
+    }
+
+    #[test]
+    fn transcript_that_was_written_before_its_id_was_saved_is_taken_up() {
+        for reason in other_than_rewind() {
+            assert_eq!(decide(&NEVER_ASKED, &reason, &Probe::Found), resume(OWN));
+        }
+    }
+
+    #[test]
+    fn recorded_id_alone_does_not_prove_that_the_sdk_stored_the_session() {
+        for reason in other_than_rewind() {
+            assert_eq!(decide(&UNIFIED, &reason, &Probe::Absent), create(OWN));
+            assert_eq!(decide(&TWO_IDS, &reason, &Probe::Absent), create(SDK));
+        }
+    }
+
+    #[test]
+    fn registered_session_is_never_made_again() {
+        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
+            let facts = ResumeFacts { registered: true, ..facts };
+            for reason in other_than_rewind() {
+                assert_eq!(decide(&facts, &reason, &Probe::Absent), Err(ResumeRefusal::TranscriptGone));
+            }
+        }
+        assert_eq!(
+            decide(&ResumeFacts { registered: true, ..UNIFIED }, &ResumeReason::Crash, &Probe::Found),
+            resume(OWN)
+        );
+    }
+
+    #[test]
+    fn prepared_session_is_made_even_if_a_warm_up_registered_it() {
+        let prepared = ResumeFacts { registered: true, prepared: true, ..UNIFIED };
+        assert_eq!(decide(&prepared, &ResumeReason::ConfigChange, &Probe::Absent), create(OWN));
+        assert_eq!(decide(&prepared, &ResumeReason::ConfigChange, &Probe::Found), resume(OWN));
+    }
+
+    #[test]
+    fn nothing_is_started_when_the_transcript_could_not_be_looked_for() {
+        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED] {
+            for reason in reasons() {
+                let why = ResumeRefusal::ProbeFailed("permission denied".to_owned());
+                assert_eq!(decide(&facts, &reason, &failed()), Err(why));
+            }
+        }
+    }
+
+    #[test]
+    fn going_back_needs_a_transcript() {
+        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
+            let refused = decide(&facts, &ResumeReason::Rewind(entry()), &Probe::Absent);
+            assert_eq!(refused, Err(ResumeRefusal::NothingToRewind(entry())));
+        }
+    }
+
+    #[test]
+    fn other_engines_and_unfinished_rewinds_are_refused_whatever_was_found() {
+        for reason in reasons() {
+            for probe in [Probe::Found, Probe::Absent, failed()] {
+                let codex = ResumeFacts { other_engine: Some("codex"), ..UNIFIED };
+                let refused = decide(&codex, &reason, &probe);
+                assert_eq!(refused, Err(ResumeRefusal::OtherEngine("codex".to_owned())));
+                let pending = ResumeFacts { unfinished_rewind: true, ..UNIFIED };
+                assert_eq!(decide(&pending, &reason, &probe), Err(ResumeRefusal::UnfinishedRewind));
+            }
+        }
+    }
+
+    #[test]
+    fn every_refusal_is_an_error_of_its_kind_that_names_the_session_and_the_next_step() {
+        let session = SessionRef::new("myagents", OWN);
+        for (refusal, kind) in [
+            (ResumeRefusal::UnfinishedRewind, ErrorKind::Conflict),
+            (ResumeRefusal::OtherEngine("codex".to_owned()), ErrorKind::Unsupported),
+            (ResumeRefusal::ProbeFailed("permission denied".to_owned()), ErrorKind::Unavailable),
+            (ResumeRefusal::TranscriptGone, ErrorKind::NotFound),
+            (ResumeRefusal::NothingToRewind(entry()), ErrorKind::NotFound),
+        ] {
+            let error = refusal.to_error(&session);
+            assert_eq!(error.kind(), kind);
+            assert!(error.to_string().contains(OWN), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        }
+    }
+}
