@@ -338,3 +338,17 @@ fn keeping_that_is_on_in_the_golden_home_is_switched_off_without_a_trace() {
     assert_eq!(read(&bench.home().join(".claude/settings.json")), b"{\n  \"cleanupPeriodDays\": 99999\n}\n");
     assert!(!bench.own().join("keep.json").exists());
 }
+
+#[test]
+fn changes_to_the_golden_home_take_the_locks_that_are_there() {
+    let bench = unpack();
+    let locks = || list(&bench.own().join("locks"));
+    let before = locks();
+    bench.run(["append", OWN, "--user", "under the same locks"]).ends(0);
+    bench.run(["tag", CLAUDE, "locked"]).ends(0);
+    bench.run(["rename", INTERRUPTED, "Golden clinvoker, once more"]).ends(0);
+    bench.run(["keep", "run"]).ends(0);
+    // An earlier build that runs at the same time must not be able to write as well.
+    assert!(!before.is_empty());
+    assert_eq!(locks(), before);
+}
